@@ -1,0 +1,1 @@
+//! Typed indices and the generation of a claim.

@@ -1,0 +1,15 @@
+//! Tenure decides which member of a Kafka consumer group owns which partition.
+
+pub mod codec;
+pub mod fence;
+pub mod group;
+pub mod id;
+pub mod owned;
+pub mod plan;
+pub mod protocol;
+pub mod revoke;
+pub mod topology;
+pub mod verify;
+
+#[cfg(feature = "simulation")]
+pub mod simulation;
