@@ -1,5 +1,7 @@
 //! Tenure decides which member of a Kafka consumer group owns which partition.
 
+extern crate alloc;
+
 pub mod codec;
 pub mod fence;
 pub mod group;

@@ -1,0 +1,6 @@
+//! Every golden vector and every codec case, through the library, in both directions.
+
+mod cases;
+mod consumer;
+mod sticky;
+mod support;
