@@ -15,3 +15,6 @@ pub mod verify;
 
 #[cfg(feature = "simulation")]
 pub mod simulation;
+
+pub use group::{Group, Protocol, Shape};
+pub use topology::Topology;

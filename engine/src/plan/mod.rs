@@ -1,1 +1,28 @@
-//! The plan room.
+//! From a group to a plan: which member should own which partition.
+//!
+//! ```text
+//! Group ──► Assignor::assign_into ──► Plan
+//!              │  uniform     all subscribe alike: one pass over the claims, O(P + M)
+//!              │  general     levels → blocks → fewest moves, on classes
+//!              │  range, roundrobin    what the Java consumers choose
+//!              └─ spread      classes to concrete partitions, topics kept even
+//! ```
+//!
+//! What decides ([`Assignor`]) is immutable; what changes ([`Scratch`], [`Plan`]) is the caller's and is
+//! allocated once.
+
+mod assignor;
+mod config;
+mod general;
+mod outcome;
+mod scratch;
+mod spread;
+mod target;
+mod transfer;
+mod uniform;
+
+pub use assignor::{Assignor, ShapeError};
+pub use config::{Config, Objective, Spread, Strategy, UnknownStrategy};
+pub use outcome::{Outcome, Path, Proof, Stats, Verdict};
+pub use scratch::Scratch;
+pub use target::Plan;

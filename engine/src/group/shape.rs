@@ -1,0 +1,44 @@
+//! The sizes that decide how much memory a plan takes.
+
+/// The sizes of one group: what a scratch and a plan must fit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct Shape {
+    /// Members, M.
+    pub members: usize,
+    /// Topics, T.
+    pub topics: usize,
+    /// Partitions, P.
+    pub partitions: usize,
+    /// Claims on existing partitions, all members together.
+    pub claims: usize,
+    /// Classes, C.
+    pub classes: usize,
+    /// Pairs of a member and a class that it may own from, A.
+    pub arcs: usize,
+}
+
+impl Shape {
+    /// Whether something made for `self` serves a group of shape `other`.
+    pub fn fits(&self, other: &Self) -> bool {
+        self.members >= other.members
+            && self.topics >= other.topics
+            && self.partitions >= other.partitions
+            && self.claims >= other.claims
+            && self.classes >= other.classes
+            && self.arcs >= other.arcs
+    }
+
+    /// The larger of two shapes in each dimension.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        Self {
+            members: self.members.max(other.members),
+            topics: self.topics.max(other.topics),
+            partitions: self.partitions.max(other.partitions),
+            claims: self.claims.max(other.claims),
+            classes: self.classes.max(other.classes),
+            arcs: self.arcs.max(other.arcs),
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The door of the planners.
+
+use core::fmt;
+
+use super::{Config, Outcome, Plan, Scratch, Strategy, general, uniform};
+use crate::group::{Group, Shape};
+
+/// Decides which member owns which partition: immutable, shareable, nothing remembered between calls.
+///
+/// # Examples
+///
+/// ```
+/// use tenure::plan::{Assignor, Config};
+/// use tenure::{Group, Topology};
+///
+/// let topology = Topology::builder().topic("t", 4).build()?;
+/// let mut builder = Group::builder(&topology);
+/// builder.member("a").topic("t").owned("t", [0, 1, 2, 3]).generation(3);
+/// builder.member("b").topic("t");
+/// let group = builder.build()?;
+///
+/// let (plan, outcome) = Assignor::new(Config::new()).assign(&group)?;
+/// assert_eq!((outcome.stats.load_min, outcome.stats.load_max, outcome.stats.moves), (2, 2, 2));
+/// assert_eq!(plan.transfer_count(), 2, "b waits until a lets go");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Assignor {
+    config: Config,
+}
+
+impl Assignor {
+    /// An assignor that does what `config` says.
+    pub const fn new(config: Config) -> Self {
+        Self { config }
+    }
+
+    /// What it was built with.
+    pub const fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Plans the group into `plan`.
+    ///
+    /// Shapes: scratch and plan must fit [`Group::shape`]; larger ones serve as well.
+    /// Cost: O(P + M) when all subscribe alike; no allocation.
+    /// Order: the plan depends on the group's content alone: not on insertion order, threads or the scratch.
+    /// Source: KIP-54 (balance before stickiness), KIP-341 (generations), KIP-429, KIP-881.
+    ///
+    /// # Errors
+    ///
+    /// [`ShapeError`] if scratch or plan is too small; nothing was planned then.
+    pub fn assign_into(
+        &self,
+        group: &Group,
+        scratch: &mut Scratch,
+        plan: &mut Plan,
+    ) -> Result<Outcome, ShapeError> {
+        let shape = group.shape();
+        scratch.check(&shape)?;
+        plan.check(&shape)?;
+        Ok(match self.config.strategy {
+            Strategy::CooperativeSticky | Strategy::Sticky | Strategy::Range | Strategy::RoundRobin => {
+                if group.classes().uniform() {
+                    uniform::plan(group, scratch, plan)
+                } else {
+                    general::plan(group, &self.config, scratch, plan)
+                }
+            }
+        })
+    }
+
+    /// Plans the group; allocates what it needs.
+    ///
+    /// # Errors
+    ///
+    /// None today: the shapes are the group's own.
+    pub fn assign(&self, group: &Group) -> Result<(Plan, Outcome), ShapeError> {
+        let mut scratch = Scratch::with_shape(group.shape());
+        let mut plan = Plan::with_shape(group.shape());
+        let outcome = self.assign_into(group, &mut scratch, &mut plan)?;
+        Ok((plan, outcome))
+    }
+}
+
+/// A scratch or a plan is too small for the group: call its `reset` with the group's shape.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct ShapeError {
+    /// The group's shape.
+    pub needed: Shape,
+    /// What was given.
+    pub given: Shape,
+}
+
+impl fmt::Display for ShapeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { needed, given } = self;
+        write!(
+            f,
+            "scratch or plan is too small: needs {needed:?}, has {given:?}; reset it with the group's shape"
+        )
+    }
+}
+
+impl core::error::Error for ShapeError {}

@@ -1,0 +1,86 @@
+//! From claims to the home of each arc.
+
+use super::Work;
+use crate::group::{Group, NONE};
+use crate::id::PartitionIndex;
+use crate::owned::claims::{Findings, Settled};
+use crate::owned::row;
+
+/// Settles the claims and counts `home` along arcs; `claimed` gets the partitions with a valid owner.
+/// True if no claim was in doubt: the group's own lists then are the valid claims.
+pub(super) fn settle(group: &Group, settled: &mut Settled, work: &mut Work) -> bool {
+    let partitions = group.topology.partitions();
+    row::reset(&mut settled.claimed, partitions);
+    row::reset(&mut settled.still_held, partitions);
+    settled.joint.clear();
+    settled.findings = Findings { foreign_claims: group.foreign.len() as u32, ..Findings::default() };
+    if count::<true>(group, &group.claim_start, &group.claims, &mut settled.claimed, work) {
+        return true;
+    }
+    settled.settle(group);
+    let Settled { home_start, home, claimed, .. } = settled;
+    count::<false>(group, home_start, home, claimed, work);
+    false
+}
+
+/// Counts along arcs; with `TEST` tells of the first doubtful claim by returning false.
+fn count<const TEST: bool>(
+    group: &Group,
+    starts: &[u32],
+    list: &[u32],
+    claimed: &mut [u64],
+    work: &mut Work,
+) -> bool {
+    let classes = group.classes();
+    let bases = group.topology.bases();
+    let Work { home, arc_of_class, .. } = work;
+    home.clear();
+    home.resize(classes.arcs(), 0);
+    arc_of_class.clear();
+    arc_of_class.resize(classes.len(), NONE);
+    for (member, arcs) in classes.member_start.windows(2).enumerate() {
+        let claims = &list[starts[member] as usize..starts[member + 1] as usize];
+        if claims.is_empty() {
+            continue;
+        }
+        for arc in arcs[0]..arcs[1] {
+            arc_of_class[classes.arc_class[arc as usize] as usize] = arc;
+        }
+        // An entry that another member left behind is outside this member's arcs.
+        let arc_of = |class: u32| {
+            let arc = if class == NONE { NONE } else { arc_of_class[class as usize] };
+            (arcs[0] <= arc && arc < arcs[1]).then_some(arc as usize)
+        };
+        let mut doubt = false;
+        if classes.by_rack() {
+            for &p in claims {
+                doubt |= TEST && row::test_and_set(claimed, p);
+                match arc_of(classes.of_partition[p as usize]) {
+                    Some(arc) => home[arc] += 1,
+                    None => doubt = true,
+                }
+            }
+        } else {
+            let mut rest = claims;
+            while let Some(&first) = rest.first() {
+                let topic = group.topology.topic_of(PartitionIndex::new(first)).at();
+                let end = bases[topic + 1];
+                let len = rest.iter().position(|&p| p >= end).unwrap_or(rest.len());
+                if TEST {
+                    for &p in &rest[..len] {
+                        doubt |= row::test_and_set(claimed, p);
+                    }
+                }
+                match arc_of(classes.of_topic[topic]) {
+                    Some(arc) => home[arc] += len as u32,
+                    None => doubt = true,
+                }
+                rest = &rest[len..];
+            }
+        }
+        if TEST && doubt {
+            return false;
+        }
+    }
+    true
+}

@@ -1,0 +1,110 @@
+//! From flows to concrete partitions.
+
+use crate::group::Group;
+use crate::id::PartitionIndex;
+use crate::owned::row;
+use crate::plan::outcome::Stats;
+use crate::plan::scratch::Scratch;
+use crate::plan::spread::resize;
+use crate::plan::target::Plan;
+
+/// Writes the plan that has `flow` partitions on each arc, and its figures.
+pub(super) fn write(group: &Group, clean: bool, scratch: &mut Scratch, plan: &mut Plan) -> Stats {
+    let classes = group.classes();
+    let mut stats = Stats {
+        partitions: group.topology.partitions() as u32,
+        members: group.members() as u32,
+        load_min: u32::MAX,
+        ..Stats::default()
+    };
+    resize(&mut plan.partitions, classes.assignable as usize);
+    plan.start.clear();
+    plan.start.push(0);
+    let mut end = 0;
+    for (member, arcs) in classes.member_start.windows(2).enumerate() {
+        let load = scratch.general.load[member];
+        end += load;
+        plan.start.push(end);
+        stats.load_max = stats.load_max.max(load);
+        stats.sum_of_squares += u64::from(load) * u64::from(load);
+        if arcs[0] < arcs[1] {
+            stats.load_min = stats.load_min.min(load);
+        }
+    }
+    if stats.load_min == u32::MAX {
+        stats.load_min = 0;
+    }
+    // Lent out of the scratch, so that both can be worked on.
+    let home_start = core::mem::take(&mut scratch.settled.home_start);
+    let home = core::mem::take(&mut scratch.settled.home);
+    let (starts, list) = if clean { (&group.claim_start, &group.claims) } else { (&home_start, &home) };
+    stats.moves = keep(group, starts, list, scratch, plan);
+    scratch.settled.home_start = home_start;
+    scratch.settled.home = home;
+    deal(group, scratch, plan);
+    if classes.by_rack() {
+        stats.rack_mismatches = mismatches(group, scratch);
+    }
+    stats
+}
+
+fn mismatches(group: &Group, scratch: &Scratch) -> u32 {
+    let pairs = scratch.general.flow.iter().zip(&group.classes().mismatch);
+    pairs.filter(|(_, mismatch)| **mismatch).map(|(&flow, _)| flow).sum()
+}
+
+/// Copies what each member keeps; returns the number of moves.
+fn keep(group: &Group, starts: &[u32], list: &[u32], scratch: &mut Scratch, plan: &mut Plan) -> u32 {
+    let classes = group.classes();
+    let settled = &mut scratch.settled;
+    let spread = &mut scratch.spread;
+    let work = &scratch.general;
+    spread.begin();
+    spread.fill.clear();
+    let mut moves = 0;
+    for (member, arcs) in classes.member_start.windows(2).enumerate() {
+        let claims = &list[starts[member] as usize..starts[member + 1] as usize];
+        let mut given = 0;
+        for arc in arcs[0] as usize..arcs[1] as usize {
+            let excess = work.home[arc].saturating_sub(work.flow[arc]);
+            if excess > 0 {
+                let class = classes.arc_class[arc];
+                spread.give_up(group, member, claims, class, excess, settled);
+                given += excess;
+            }
+        }
+        let mut fill = plan.start[member] as usize;
+        if given == 0 {
+            for (out, &p) in plan.partitions[fill..fill + claims.len()].iter_mut().zip(claims) {
+                *out = PartitionIndex::new(p);
+            }
+            fill += claims.len();
+        } else {
+            for &p in claims {
+                if row::get(&settled.claimed, p) {
+                    plan.partitions[fill] = PartitionIndex::new(p);
+                    fill += 1;
+                }
+            }
+        }
+        spread.fill.push(fill as u32);
+        moves += given;
+    }
+    moves
+}
+
+/// Deals what nobody keeps.
+fn deal(group: &Group, scratch: &mut Scratch, plan: &mut Plan) {
+    let work = &scratch.general;
+    let room = &mut scratch.spread.room;
+    room.clear();
+    let mut any = false;
+    for &arc in &group.classes().class_arc {
+        let more = work.flow[arc as usize].saturating_sub(work.home[arc as usize]);
+        any |= more > 0;
+        room.push(more);
+    }
+    if any {
+        scratch.spread.deal(group, &scratch.settled, plan);
+    }
+}

@@ -1,0 +1,54 @@
+//! The working set of a planner, allocated once and used again.
+
+use super::assignor::ShapeError;
+use super::{general, spread, uniform};
+use crate::group::Shape;
+use crate::owned::claims::Settled;
+
+/// All memory that planning needs besides the group and the plan.
+///
+/// Its contents never matter: a scratch full of another group's numbers gives the same plan.
+#[derive(Clone, Debug, Default)]
+pub struct Scratch {
+    shape: Shape,
+    pub(super) settled: Settled,
+    pub(super) uniform: uniform::Work,
+    pub(super) general: general::Work,
+    pub(super) spread: spread::Work,
+}
+
+impl Scratch {
+    /// A scratch for groups of this shape.
+    pub fn with_shape(shape: Shape) -> Self {
+        let mut scratch = Self::default();
+        scratch.reset(shape);
+        scratch
+    }
+
+    /// Makes room for a shape; memory only grows.
+    pub fn reset(&mut self, shape: Shape) {
+        self.shape = self.shape.union(&shape);
+        let shape = &self.shape;
+        self.settled.reserve(shape.members, shape.partitions, shape.claims);
+        self.uniform.reserve(shape);
+        self.general.reserve(shape);
+        self.spread.reserve(shape);
+    }
+
+    /// The shape it serves.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    pub(super) fn check(&self, needed: &Shape) -> Result<(), ShapeError> {
+        if self.shape.fits(needed) { Ok(()) } else { Err(ShapeError { needed: *needed, given: self.shape }) }
+    }
+
+    /// Heap bytes reserved.
+    pub fn memory_usage(&self) -> usize {
+        self.settled.memory_usage()
+            + self.uniform.memory_usage()
+            + self.general.memory_usage()
+            + self.spread.memory_usage()
+    }
+}

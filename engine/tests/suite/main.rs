@@ -1,0 +1,3 @@
+//! Cases and golden plans, through every door of the library.
+
+mod smoke;
