@@ -1,3 +1,13 @@
 //! The `tenure` command.
+//!
+//! Exit status: 0 the answer is good, 1 the answer is "no" (a check failed), 2 the input or the call is bad.
 
-fn main() {}
+mod command;
+mod console;
+mod failure;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    command::main()
+}

@@ -1,0 +1,44 @@
+//! The subcommands: one module each, with its arguments and a `run`.
+//!
+//! To add one: write `command/<name>.rs` with `Arguments` (clap derive) and
+//! `run(&Arguments, &Console) -> Result<Status, Failure>`, then one line in [`Command`] and one in its match.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::console::{Color, Console};
+use crate::failure::{Failure, Status};
+
+/// Balanced, sticky partition assignments for Kafka consumer groups, planned, proven and explained.
+///
+/// Exit status: 0 done, 1 a check said no, 2 bad input or usage.
+#[derive(Parser)]
+#[command(name = "tenure", version, arg_required_else_help = true, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+
+    /// When to colour: auto means on a terminal, unless NO_COLOR is set.
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    color: Color,
+}
+
+#[derive(Subcommand)]
+enum Command {}
+
+/// Reads the command line, runs the subcommand, and tells the exit status.
+pub(crate) fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let console = Console::new(cli.color);
+    let done: Result<Status, Failure> = match cli.command {};
+    match done {
+        Ok(status) => status.into(),
+        // Whoever read our output has gone: nobody is left to tell.
+        Err(failure) if failure.is_broken_pipe() => Status::Good.into(),
+        Err(failure) => {
+            console.error(&failure);
+            Status::Bad.into()
+        }
+    }
+}
