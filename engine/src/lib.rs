@@ -9,6 +9,7 @@ pub mod id;
 pub mod owned;
 pub mod plan;
 pub mod protocol;
+pub mod rack;
 pub mod revoke;
 pub mod topology;
 pub mod verify;

@@ -4,6 +4,7 @@ use core::fmt;
 use core::str::FromStr;
 
 use crate::group::Protocol;
+pub use crate::rack::Objective;
 
 /// Which choice an assignor makes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -68,17 +69,6 @@ impl fmt::Display for UnknownStrategy {
 }
 
 impl core::error::Error for UnknownStrategy {}
-
-/// What comes first after balance, when racks are known.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-#[non_exhaustive]
-pub enum Objective {
-    /// Fewest rack mismatches, then fewest moves: Kafka's order (KIP-881).
-    #[default]
-    RackThenMoves,
-    /// Fewest moves, then fewest rack mismatches.
-    MovesThenRack,
-}
 
 /// How even each topic is made over its subscribers, among plans equal in all else.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
