@@ -1,0 +1,13 @@
+//! Workloads, measuring and a counting allocator for the benches of tenure.
+//!
+//! ```text
+//! workloads   named shapes × events, from a seed ──► Topology, Group, or a snapshot file
+//! check       is a plan valid? asked in every bench's set-up, shares no code with the planner
+//! measure     warm rounds beside a plain copy of their output, in thread CPU time
+//! alloc       how often a piece of code asks for memory
+//! ```
+
+pub mod alloc;
+pub mod check;
+pub mod measure;
+pub mod workloads;
