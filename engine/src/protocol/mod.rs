@@ -10,5 +10,6 @@
 
 #![forbid(unsafe_code)]
 
+pub mod coordinator;
 pub mod error;
 pub mod message;

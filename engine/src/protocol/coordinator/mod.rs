@@ -1,0 +1,37 @@
+//! The broker's side of a consumer group: a faithful model of the classic group coordinator, without sockets,
+//! clock, threads or disk.
+//!
+//! ```text
+//!               join                     all joined                the leader's sync, written
+//!   Empty ─────────────> PreparingRebalance ───────> CompletingRebalance ───────> Stable
+//!     ^                        │  ^                          │                      │
+//!     └── all left, at the end ┘  └── join, leave, session ──┴──────────────────────┘
+//!   any ── deleted, or the log moves to another broker ──> Dead
+//! ```
+//!
+//! A [`Coordinator`] is one partition of the offsets log on one broker: it has every group whose records are there.
+//! It writes through [`Action::Append`] and answers only once the write is acknowledged, so a log that fails, lags
+//! or moves is the caller's to play. State lives in ordered maps: equal events give equal actions.
+//!
+//! Where this model decides and the released broker leaves it open: equal votes go to the assignor that sorts
+//! first, a removed leader is followed by the member that joined first, and a member that leaves while it waits for
+//! its assignment is answered UNKNOWN_MEMBER_ID instead of never.
+
+mod action;
+mod broker;
+mod config;
+mod group;
+mod join;
+mod load;
+mod offsets;
+mod record;
+mod rollout;
+mod roster;
+
+pub use action::{Action, AppendId, Caller};
+pub use broker::{Coordinator, GroupDescription, MemberDescription};
+pub use config::Config;
+pub use record::{GroupRecord, MemberRecord, OffsetRecord, Record};
+pub use rollout::{NoCommonProtocol, check_roll_out};
+
+pub use crate::fence::GroupPhase;
