@@ -75,8 +75,13 @@ pub enum DecodeErrorKind {
     },
     /// Text that is not modified UTF-8.
     ModifiedUtf8,
-    /// The lists inside one another are deeper than any known format.
-    TooDeep,
+    /// Text longer than Kafka takes.
+    TextTooLong {
+        /// The length announced.
+        len: usize,
+        /// The longest that is read.
+        longest: usize,
+    },
 }
 
 impl DecodeErrorKind {
@@ -94,7 +99,7 @@ impl DecodeErrorKind {
             Self::VarintTooLong => "varint-too-long",
             Self::TagCount { .. } => "tag-count",
             Self::ModifiedUtf8 => "modified-utf8",
-            Self::TooDeep => "too-deep",
+            Self::TextTooLong { .. } => "text-too-long",
         }
     }
 }
@@ -124,7 +129,9 @@ impl fmt::Display for DecodeErrorKind {
                 write!(f, "{count} tagged fields announced, 0 to 10000 are possible")
             }
             Self::ModifiedUtf8 => f.write_str("text that is not Java's modified UTF-8"),
-            Self::TooDeep => f.write_str("lists nested deeper than any known format"),
+            Self::TextTooLong { len, longest } => {
+                write!(f, "text of {len} bytes, at most {longest} are read")
+            }
         }
     }
 }

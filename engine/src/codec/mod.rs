@@ -32,9 +32,11 @@
 
 pub mod consumer;
 mod error;
+pub mod message;
 mod order;
 mod reader;
 pub mod sticky;
+pub mod streams;
 mod text;
 mod writer;
 

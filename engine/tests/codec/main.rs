@@ -2,5 +2,7 @@
 
 mod cases;
 mod consumer;
+mod messages;
 mod sticky;
+mod streams;
 mod support;

@@ -151,8 +151,13 @@ impl<'a> Partitions<'a> {
         item: &'static str,
     ) -> Result<Self, DecodeError> {
         let count = reader.count(list)?;
-        let bytes = reader.take(count.saturating_mul(4), item)?;
-        Ok(Self(bytes.as_chunks::<4>().0))
+        Ok(Self::from_bytes(reader.take(count.saturating_mul(4), item)?))
+    }
+
+    /// Takes bytes as numbers; up to three at the end that make no number are left out.
+    #[inline]
+    pub(in crate::codec) fn from_bytes(bytes: &'a [u8]) -> Self {
+        Self(bytes.as_chunks::<4>().0)
     }
 
     /// Number of partitions.
@@ -332,7 +337,7 @@ impl<'a> Iterator for BlockIter<'a> {
         let count = usize::try_from(i32::from_be_bytes(*count)).ok()?;
         let (partitions, rest) = rest.split_at_checked(count.saturating_mul(4))?;
         self.bytes = rest;
-        Some(Block { topic, partitions: Partitions(partitions.as_chunks::<4>().0) })
+        Some(Block { topic, partitions: Partitions::from_bytes(partitions) })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
