@@ -1,12 +1,14 @@
 //! Water filling: free partitions go where loads are least, the narrowest classes first.
 
 use super::Work;
-use crate::group::Group;
+use crate::group::{Classes, Group};
 
 impl Work {
-    /// Starts from everyone at home and hands out what is free, class by class.
+    /// Starts from everyone at home and hands out what is free, class by class; then once more, each class
+    /// taking back what it handed out, *because* that mends most of what the order of classes did and costs
+    /// far less than path searches.
     ///
-    /// Cost: O(A log A) at worst; each class costs the number of its subscribers.
+    /// Cost: O(A), a few passes over the subscribers of each class with something free.
     pub(super) fn fill(&mut self, group: &Group) {
         let classes = group.classes();
         self.flow.clear();
@@ -22,6 +24,9 @@ impl Work {
             }
             self.load.push(load);
         }
+        self.home_load.clear();
+        self.home_load.extend_from_slice(&self.load);
+        self.reset_search(classes);
         self.order.clear();
         for (class, bounds) in classes.class_start.windows(2).enumerate() {
             if self.free[class] > 0 {
@@ -32,42 +37,125 @@ impl Work {
         for at in 0..self.order.len() {
             let class = self.order[at] as u32 as usize;
             let many = core::mem::take(&mut self.free[class]);
-            self.pour(group, class, many);
+            self.pour(classes, class, many);
+        }
+        if self.spread_of_loads(classes) > 1 {
+            for at in 0..self.order.len() {
+                let class = self.order[at] as u32 as usize;
+                let many = self.take_back(classes, class);
+                self.pour(classes, class, many);
+            }
         }
     }
 
-    /// Gives `many` partitions of a class to its least loaded subscribers.
-    pub(super) fn pour(&mut self, group: &Group, class: usize, many: u32) {
-        let classes = group.classes();
+    fn reset_search(&mut self, classes: &Classes) {
+        let nodes = self.load.len() + classes.len();
+        self.layer_of.clear();
+        self.layer_of.resize(nodes, 0);
+        self.edge.clear();
+        self.edge.resize(nodes, 0);
+        self.base = 0;
+        self.top = 0;
+    }
+
+    /// Greatest less least load of members with a subscription.
+    pub(super) fn spread_of_loads(&self, classes: &Classes) -> u32 {
+        let (mut least, mut most) = (u32::MAX, 0);
+        for (&load, arcs) in self.load.iter().zip(classes.member_start.windows(2)) {
+            if arcs[0] < arcs[1] {
+                least = least.min(load);
+                most = most.max(load);
+            }
+        }
+        most.saturating_sub(least)
+    }
+
+    /// Takes all foreign partitions of a class back; returns how many.
+    fn take_back(&mut self, classes: &Classes, class: usize) -> u32 {
+        let range = classes.class_start[class] as usize..classes.class_start[class + 1] as usize;
+        let mut many = 0;
+        for (&member, &arc) in classes.class_member[range.clone()].iter().zip(&classes.class_arc[range]) {
+            let (flow, home) = (&mut self.flow[arc as usize], self.home[arc as usize]);
+            let foreign = *flow - home;
+            *flow = home;
+            self.load[member as usize] -= foreign;
+            many += foreign;
+        }
+        many
+    }
+
+    /// Gives `many` partitions of a class to its least loaded subscribers; where racks count, to those of a
+    /// fitting rack if there are any.
+    fn pour(&mut self, classes: &Classes, class: usize, many: u32) {
         let range = classes.class_start[class] as usize..classes.class_start[class + 1] as usize;
         let members = &classes.class_member[range.clone()];
         let arcs = &classes.class_arc[range];
-        // The water level: the greatest L such that filling everyone up to L takes no more than `many`.
+        let fits = |arc: u32| classes.mismatch.get(arc as usize) != Some(&true);
+        let only_fitting = classes.by_rack() && arcs.iter().any(|&arc| fits(arc));
         self.levels.clear();
-        self.levels.extend(members.iter().map(|&member| u64::from(self.load[member as usize])));
-        self.levels.sort_unstable();
-        let (mut used, mut level) = (0u64, 0u64);
-        let many = u64::from(many);
-        for (at, &load) in self.levels.iter().enumerate() {
-            let below = at as u64;
-            if below > 0 && used + (load - level) * below > many {
-                break;
+        for (&member, &arc) in members.iter().zip(arcs) {
+            if !only_fitting || fits(arc) {
+                self.levels.push(self.load[member as usize]);
             }
-            used += (load - level) * below;
-            level = load;
         }
-        let below = self.levels.iter().take_while(|&&load| load <= level).count() as u64;
-        level += (many - used) / below;
-        let mut rest = (many - used) % below;
+        let (level, mut rest) = water_level(&self.levels, many);
         for (&member, &arc) in members.iter().zip(arcs) {
             let load = &mut self.load[member as usize];
-            let up = level.saturating_sub(u64::from(*load)) as u32
-                + u32::from(rest > 0 && u64::from(*load) <= level);
-            if up > 0 && rest > 0 && u64::from(*load) <= level {
+            if *load > level || (only_fitting && !fits(arc)) {
+                continue;
+            }
+            let mut up = level - *load;
+            if rest > 0 {
                 rest -= 1;
+                up += 1;
             }
             *load += up;
             self.flow[arc as usize] += up;
+        }
+    }
+}
+
+/// The greatest level up to which `many` fill all `loads` below it, and how many are left over then; fewer
+/// than there are loads at or below the level.
+fn water_level(loads: &[u32], many: u32) -> (u32, u32) {
+    // From above: the average of those below the last guess, until nobody drops out.
+    let (mut level, mut below) = (u64::from(u32::MAX), 0);
+    loop {
+        let (mut count, mut sum) = (0u64, u64::from(many));
+        for &load in loads {
+            let counts = u64::from(u64::from(load) <= level);
+            count += counts;
+            sum += counts * u64::from(load);
+        }
+        let next = sum / count.max(1);
+        if count == below || next >= level {
+            return (next as u32, (sum - next * count) as u32);
+        }
+        (level, below) = (next, count);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::water_level;
+
+    #[test]
+    fn the_level_is_where_the_water_stands() {
+        for loads in
+            [&[0u32][..], &[5, 5, 5], &[0, 3, 9], &[7, 1, 1, 100], &[2, 2, 3, 3, 50, 50], &[0, 1, 2, 3, 4]]
+        {
+            for many in 0..60 {
+                let mut filled = loads.to_vec();
+                for _ in 0..many {
+                    *filled.iter_mut().min().unwrap() += 1;
+                }
+                let (level, rest) = water_level(loads, many);
+                let at_most = loads.iter().filter(|&&load| load <= level).count() as u32;
+                let used: u32 = loads.iter().map(|&load| level.saturating_sub(load)).sum();
+                assert_eq!(used + rest, many, "{loads:?} {many}");
+                assert!(rest < at_most, "{loads:?} {many}");
+                assert_eq!(*filled.iter().min().unwrap(), level, "{loads:?} {many}");
+            }
         }
     }
 }

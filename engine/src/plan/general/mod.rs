@@ -9,13 +9,19 @@
 //! Numbers run along arcs, the pairs of a member and a class that it may own from; partitions come back
 //! only at the end.
 
+mod blocks;
 mod fill;
 mod homes;
+mod moves;
 mod realize;
+mod search;
 
 use alloc::vec::Vec;
 
-use super::config::Config;
+use blocks::Block;
+use moves::Weights;
+
+use super::config::{Config, Objective};
 use super::outcome::{Outcome, Path, Proof};
 use super::scratch::Scratch;
 use super::target::Plan;
@@ -34,9 +40,36 @@ pub(super) struct Work {
     pub(super) load: Vec<u32>,
     /// Partitions of each class without a member so far; C.
     pub(super) free: Vec<u32>,
+    /// Σ home of each member; M.
+    home_load: Vec<u32>,
     arc_of_class: Vec<u32>,
     order: Vec<u64>,
-    levels: Vec<u64>,
+    levels: Vec<u32>,
+    /// Active members, those of a scope next to each other.
+    members: Vec<u32>,
+    spare: Vec<u32>,
+    /// The scope (at last the block) of each member and class.
+    scope: Vec<u32>,
+    class_scope: Vec<u32>,
+    scopes: u32,
+    open_scopes: Vec<(u32, u32)>,
+    blocks: Vec<Block>,
+    class_list: Vec<u32>,
+    block_classes: Vec<u32>,
+    returning: Vec<(u32, u32)>,
+    /// What proves the moves: of members and classes, and of each block's terminal.
+    potential: Vec<i64>,
+    terminal: Vec<i64>,
+    weights: Weights,
+    /// Search: layer of each node (below `base`: not reached), its next edge, and so on.
+    layer_of: Vec<u32>,
+    edge: Vec<u32>,
+    base: u32,
+    top: u32,
+    queue: Vec<u32>,
+    targets: Vec<u32>,
+    path: Vec<(u32, u32)>,
+    forward: bool,
 }
 
 impl Work {
@@ -45,31 +78,84 @@ impl Work {
         reserve(&mut self.flow, shape.arcs);
         reserve(&mut self.load, shape.members);
         reserve(&mut self.free, shape.classes);
-        reserve(&mut self.arc_of_class, shape.classes);
-        reserve(&mut self.order, shape.classes);
-        reserve(&mut self.levels, shape.members);
+        let (members, classes) = (shape.members, shape.classes);
+        for list in
+            [&mut self.home_load, &mut self.levels, &mut self.members, &mut self.spare, &mut self.scope]
+        {
+            reserve(list, members);
+        }
+        for list in
+            [&mut self.arc_of_class, &mut self.class_scope, &mut self.class_list, &mut self.block_classes]
+        {
+            reserve(list, classes);
+        }
+        reserve(&mut self.order, members.max(classes));
+        reserve(&mut self.open_scopes, members + 1);
+        blocks::reserve_blocks(&mut self.blocks, members);
+        reserve(&mut self.returning, classes);
+        reserve(&mut self.potential, members + classes);
+        reserve(&mut self.terminal, members);
+        for list in [&mut self.layer_of, &mut self.edge, &mut self.queue] {
+            reserve(list, members + classes);
+        }
+        reserve(&mut self.targets, members);
+        reserve(&mut self.path, members + classes);
     }
 
     pub(super) fn memory_usage(&self) -> usize {
-        let words = self.home.capacity()
-            + self.flow.capacity()
-            + self.load.capacity()
-            + self.free.capacity()
-            + self.arc_of_class.capacity();
-        words * 4 + (self.order.capacity() + self.levels.capacity()) * 8
+        let words = [
+            &self.home,
+            &self.flow,
+            &self.load,
+            &self.free,
+            &self.home_load,
+            &self.arc_of_class,
+            &self.levels,
+            &self.members,
+            &self.spare,
+            &self.scope,
+            &self.class_scope,
+            &self.class_list,
+            &self.block_classes,
+            &self.layer_of,
+            &self.edge,
+            &self.queue,
+            &self.targets,
+        ];
+        let pairs = self.open_scopes.capacity() + self.returning.capacity() + self.path.capacity();
+        let longs = self.order.capacity() + self.potential.capacity() + self.terminal.capacity();
+        words.iter().map(|list| list.capacity()).sum::<usize>() * 4
+            + (pairs + longs) * 8
+            + self.blocks.capacity() * size_of::<Block>()
     }
 }
 
 /// Plans a group with any subscriptions.
-pub(super) fn plan(group: &Group, _config: &Config, scratch: &mut Scratch, plan: &mut Plan) -> Outcome {
+pub(super) fn plan(group: &Group, config: &Config, scratch: &mut Scratch, plan: &mut Plan) -> Outcome {
     row::reset(&mut plan.transfers, group.topology.partitions());
     plan.transfer_count = 0;
     plan.orphans.clear();
     let clean = homes::settle(group, &mut scratch.settled, &mut scratch.general);
-    scratch.general.fill(group);
+    let work = &mut scratch.general;
+    work.weights = weights(group, config);
+    work.fill(group);
+    work.level(group.classes());
+    let sound = work.settle_moves(group.classes());
     let stats = realize::write(group, clean, scratch, plan);
     if !clean {
         super::transfer::collect_orphans(group, &scratch.settled, plan);
     }
-    Outcome { path: Path::General, findings: scratch.settled.findings, stats, proof: Proof::UNPROVEN }
+    let proof = if sound { Proof::OPTIMAL } else { Proof::UNPROVEN };
+    Outcome { path: Path::General, findings: scratch.settled.findings, stats, proof }
+}
+
+fn weights(group: &Group, config: &Config) -> Weights {
+    if !group.classes().by_rack() {
+        return Weights { moves: 1, rack: 0 };
+    }
+    let great = i64::from(group.classes().assignable) + 1;
+    match config.get_objective() {
+        Objective::RackThenMoves => Weights { moves: 1, rack: great },
+        Objective::MovesThenRack => Weights { moves: great, rack: 1 },
+    }
 }

@@ -1,0 +1,135 @@
+//! Levels and blocks: the decreasingly minimal loads, and the chain of blocks that proves them.
+//!
+//! A scope is a set of members together with the partitions that they hold. It is split at its average
+//! until all loads of a part differ by at most one:
+//!
+//! 1. With β the average rounded up, members above β give to members below β along paths. If some stay
+//!    above, what can still reach room is the light part, the rest the heavy one: no partition of the heavy
+//!    part may go to the light one, every load of the first is at least β, of the second at most β.
+//! 2. Else members at β give to members below β−1. If some stay below, what cannot reach these is a block.
+//!
+//! So no path leads from a block to one of lower level: the canonical chain of Frank and Murota's
+//! decreasingly minimal vectors. Splitting at the average keeps the depth logarithmic where going down
+//! level by level would take as many steps as one member's load.
+
+use alloc::vec::Vec;
+
+use super::Work;
+use super::search::{CAREFUL, Hunt, PLAIN};
+use crate::group::Classes;
+
+/// Members settled together: a range of `members`. All loads are `level` or `level − 1`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Block {
+    pub(super) from: u32,
+    pub(super) to: u32,
+    pub(super) level: u32,
+}
+
+impl Work {
+    /// Balances the loads and finds the blocks, highest level first.
+    pub(super) fn level(&mut self, classes: &Classes) {
+        self.members.clear();
+        self.members.extend(
+            (0..self.load.len() as u32)
+                .filter(|&m| classes.member_start[m as usize] < classes.member_start[m as usize + 1]),
+        );
+        self.scope.clear();
+        self.scope.resize(self.load.len(), 0);
+        self.class_scope.clear();
+        self.class_scope.resize(classes.len(), 0);
+        self.scopes = 1;
+        self.blocks.clear();
+        self.open_scopes.clear();
+        self.open_scopes.push((0, self.members.len() as u32));
+        // The heavy part of a split is taken up first, so that blocks come out by falling level.
+        while let Some((from, to)) = self.open_scopes.pop() {
+            self.settle_scope(classes, from, to);
+        }
+    }
+
+    fn settle_scope(&mut self, classes: &Classes, from: u32, to: u32) {
+        let segment = &self.members[from as usize..to as usize];
+        let Some(&first) = segment.first() else { return };
+        let scope = self.scope[first as usize];
+        let (mut least, mut most, mut total) = (u32::MAX, 0, 0u64);
+        for &m in segment {
+            let load = self.load[m as usize];
+            least = least.min(load);
+            most = most.max(load);
+            total += u64::from(load);
+        }
+        if most - least <= 1 {
+            self.blocks.push(Block { from, to, level: most });
+            return;
+        }
+        let level = total.div_ceil(segment.len() as u64) as u32;
+        if most > level {
+            let hunt = Hunt { scope, from, to, high: level, low: level };
+            if !self.route_from_smaller_side(classes, &hunt) {
+                self.split(classes, &hunt);
+                return;
+            }
+        }
+        let hunt = Hunt { scope, from, to, high: level - 1, low: level - 1 };
+        if self.route_from_smaller_side(classes, &hunt) {
+            self.blocks.push(Block { from, to, level });
+        } else {
+            self.split(classes, &hunt);
+        }
+    }
+
+    /// Routes, first without sending anybody away from home for nothing. If false, the last search stands.
+    fn route_from_smaller_side(&mut self, classes: &Classes, hunt: &Hunt) -> bool {
+        let (mut above, mut below) = (0u32, 0u32);
+        for &m in &self.members[hunt.from as usize..hunt.to as usize] {
+            above += u32::from(self.load[m as usize] > hunt.high);
+            below += u32::from(self.load[m as usize] < hunt.low);
+        }
+        if above <= below {
+            self.forward = true;
+            self.route::<CAREFUL, true>(classes, hunt) || self.route::<PLAIN, true>(classes, hunt)
+        } else {
+            self.forward = false;
+            self.route::<CAREFUL, false>(classes, hunt) || self.route::<PLAIN, false>(classes, hunt)
+        }
+    }
+
+    /// Splits a scope after a search without result: what a forward search reached, or a backward one did
+    /// not, is the heavy part and comes first.
+    fn split(&mut self, classes: &Classes, hunt: &Hunt) {
+        let (from, to) = (hunt.from as usize, hunt.to as usize);
+        let heavy = |work: &Self, m: u32| work.visited(m as usize) == work.forward;
+        self.spare.clear();
+        let mut end = from;
+        for at in from..to {
+            let m = self.members[at];
+            if heavy(self, m) {
+                self.members[end] = m;
+                end += 1;
+            } else {
+                self.spare.push(m);
+            }
+        }
+        self.members[end..to].copy_from_slice(&self.spare);
+        let scope = self.scopes;
+        self.scopes += 1;
+        for at in from..end {
+            let m = self.members[at] as usize;
+            self.scope[m] = scope;
+            for a in classes.member_start[m] as usize..classes.member_start[m + 1] as usize {
+                if self.flow[a] > 0 {
+                    self.class_scope[classes.arc_class[a] as usize] = scope;
+                }
+            }
+        }
+        debug_assert!(from < end && end < to);
+        self.open_scopes.push((end as u32, hunt.to));
+        self.open_scopes.push((hunt.from, end as u32));
+    }
+}
+
+/// Room for the blocks of a group with this many members.
+pub(super) fn reserve_blocks(blocks: &mut Vec<Block>, members: usize) {
+    crate::owned::claims::reserve(blocks, members);
+}

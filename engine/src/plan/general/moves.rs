@@ -1,0 +1,290 @@
+//! Fewest moves (and rack mismatches) inside each block, and the potentials that prove it.
+//!
+//! Costs of a step: a member gives a partition at home 1, a foreign one 0; it takes back one of its own −1,
+//! another 0. A rack mismatch adds its weight when it is taken and gives it back when it is given.
+//!
+//! A block's members end at level β or β−1, and the number at β is fixed. So no plan keeps more than
+//! Σ min(home, β−1) and one more for each member at β that has it at home. Where the flow keeps that many
+//! (and has no rack mismatch) it is optimal and potentials −1 and 0 prove it. Elsewhere the flow is taken
+//! back to a state that is cheapest for its loads, with all potentials 0: everyone at home, nobody
+//! mismatched. Then what is too much is routed along cheapest paths, which keeps it cheapest (primal–dual:
+//! search arcs of reduced cost 0, and when stuck move the potentials of what was reached).
+
+use super::Work;
+use super::blocks::Block;
+use super::search::{Hunt, TIGHT};
+use crate::group::{Classes, NONE};
+
+/// What a move and a rack mismatch weigh; the smaller is 1, the greater above anything the smaller adds up to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Weights {
+    pub(super) moves: i64,
+    pub(super) rack: i64,
+}
+
+impl Work {
+    /// Reduced cost of the member giving a partition of the class (that it has).
+    #[inline]
+    pub(super) fn give_cost(&self, classes: &Classes, a: usize, m: usize, c: usize) -> i64 {
+        let stay = if self.flow[a] > self.home[a] { 0 } else { self.weights.moves };
+        stay - self.rack_cost(classes, a) + self.potential[m] - self.potential[self.load.len() + c]
+    }
+
+    /// Reduced cost of the member taking a partition of the class.
+    #[inline]
+    pub(super) fn take_cost(&self, classes: &Classes, a: usize, m: usize, c: usize) -> i64 {
+        let back = if self.flow[a] < self.home[a] { -self.weights.moves } else { 0 };
+        back + self.rack_cost(classes, a) + self.potential[self.load.len() + c] - self.potential[m]
+    }
+
+    #[inline]
+    fn rack_cost(&self, classes: &Classes, a: usize) -> i64 {
+        if classes.mismatch.get(a) == Some(&true) { self.weights.rack } else { 0 }
+    }
+
+    /// Makes moves fewest in every block. False if a block resisted, which would be a fault of ours.
+    pub(super) fn settle_moves(&mut self, classes: &Classes) -> bool {
+        self.potential.clear();
+        self.potential.resize(self.load.len() + classes.len(), 0);
+        self.terminal.clear();
+        self.list_block_classes(classes);
+        let mut sound = true;
+        for at in 0..self.blocks.len() {
+            let block = self.blocks[at];
+            self.terminal.push(0);
+            if !self.prove_by_bound(classes, &block, at) {
+                sound &= self.settle_block(classes, &block, at);
+            }
+        }
+        sound
+    }
+
+    /// Numbers scopes by block, and lists the classes of each block.
+    fn list_block_classes(&mut self, classes: &Classes) {
+        self.class_scope.clear();
+        self.class_scope.resize(classes.len(), NONE);
+        for (number, block) in self.blocks.iter().enumerate() {
+            for &m in &self.members[block.from as usize..block.to as usize] {
+                let m = m as usize;
+                self.scope[m] = number as u32;
+                for a in classes.member_start[m] as usize..classes.member_start[m + 1] as usize {
+                    if self.flow[a] > 0 {
+                        self.class_scope[classes.arc_class[a] as usize] = number as u32;
+                    }
+                }
+            }
+        }
+        self.class_list.clear();
+        self.class_list.extend((0..classes.len() as u32).filter(|&c| self.class_scope[c as usize] != NONE));
+        if self.blocks.len() > 1 {
+            let scope = &self.class_scope;
+            self.class_list.sort_unstable_by_key(|&c| (scope[c as usize], c));
+        }
+    }
+
+    /// Whether the block keeps as much as any plan could, without a rack mismatch; sets its potentials then.
+    fn prove_by_bound(&mut self, classes: &Classes, block: &Block, number: usize) -> bool {
+        let segment = &self.members[block.from as usize..block.to as usize];
+        let level = block.level;
+        let (mut bound, mut kept, mut at_level, mut wanting) = (0u64, 0u64, 0u64, 0u64);
+        let (mut low_giver, mut fits) = (false, true);
+        let single = self.blocks.len() == 1;
+        for &m in segment {
+            let m = m as usize;
+            let arcs = classes.member_start[m] as usize..classes.member_start[m + 1] as usize;
+            let (mut home, mut stay) = (0, 0);
+            for a in arcs {
+                let (h, f) = (self.home[a], self.flow[a]);
+                fits &= f == 0 || classes.mismatch.get(a) != Some(&true);
+                if h > 0 && (single || self.class_scope[classes.arc_class[a] as usize] == number as u32) {
+                    home += h;
+                    stay += h.min(f);
+                }
+            }
+            bound += u64::from(home.min(level.saturating_sub(1)));
+            kept += u64::from(stay);
+            at_level += u64::from(self.load[m] == level);
+            wanting += u64::from(home >= level && level > 0);
+            if stay < home {
+                self.potential[m] = -1;
+                low_giver |= self.load[m] < level;
+            }
+        }
+        if !fits || kept < bound + at_level.min(wanting) {
+            for &m in segment {
+                self.potential[m as usize] = 0;
+            }
+            return false;
+        }
+        if low_giver {
+            // Members at the level have nothing foreign then: they may follow the givers.
+            self.terminal[number] = -1;
+            for &m in segment {
+                if self.load[m as usize] == level {
+                    self.potential[m as usize] = -1;
+                }
+            }
+        }
+        if self.weights.moves != 1 {
+            self.terminal[number] *= self.weights.moves;
+            for &m in segment {
+                self.potential[m as usize] *= self.weights.moves;
+            }
+        }
+        true
+    }
+
+    /// Routes what is too much along cheapest paths.
+    fn settle_block(&mut self, classes: &Classes, block: &Block, number: usize) -> bool {
+        let begin = self.class_list.partition_point(|&c| self.class_scope[c as usize] < number as u32);
+        let end = self.class_list.partition_point(|&c| self.class_scope[c as usize] <= number as u32);
+        self.block_classes.clear();
+        self.block_classes.extend_from_slice(&self.class_list[begin..end]);
+        self.go_home(classes, number as u32);
+        let hunt = |bound: u32| Hunt {
+            scope: number as u32,
+            from: block.from,
+            to: block.to,
+            high: bound,
+            low: bound,
+        };
+        let level = block.level;
+        let mut sound = self.route_cheapest::<true>(classes, &hunt(level));
+        if level > 0 {
+            sound &= self.route_cheapest::<false>(classes, &hunt(level - 1));
+        }
+        sound
+    }
+
+    /// Takes the block's flow to a state of least cost for its loads under potentials 0: what costs nothing
+    /// stays, homes are restored, the rest waits at its class.
+    fn go_home(&mut self, classes: &Classes, number: u32) {
+        let rack_first = self.weights.rack > self.weights.moves;
+        for at in 0..self.block_classes.len() {
+            let c = self.block_classes[at] as usize;
+            let range = classes.class_start[c] as usize..classes.class_start[c + 1] as usize;
+            let mut placed = 0;
+            for at in range {
+                let (m, a) = (classes.class_member[at] as usize, classes.class_arc[at] as usize);
+                if self.scope[m] != number {
+                    continue;
+                }
+                let (flow, home) = (self.flow[a], self.home[a]);
+                let new = if classes.mismatch.get(a) != Some(&true) {
+                    flow.max(home)
+                } else if rack_first {
+                    0
+                } else {
+                    home
+                };
+                self.flow[a] = new;
+                self.load[m] = self.load[m] + new - flow;
+                placed += new;
+            }
+            if placed > classes.size[c] {
+                self.returning.push((c as u32, placed - classes.size[c]));
+            } else {
+                self.free[c] = classes.size[c] - placed;
+            }
+        }
+        // Foreign partitions make way for those that came home: of the fullest members first.
+        for at in 0..self.returning.len() {
+            let (c, many) = self.returning[at];
+            self.withdraw(classes, number, c as usize, many);
+        }
+        self.returning.clear();
+    }
+
+    /// Takes `many` foreign partitions of a class away, from the members with the greatest load first.
+    fn withdraw(&mut self, classes: &Classes, number: u32, c: usize, many: u32) {
+        let range = classes.class_start[c] as usize..classes.class_start[c + 1] as usize;
+        self.order.clear();
+        for at in range {
+            let (m, a) = (classes.class_member[at] as usize, classes.class_arc[at]);
+            if self.scope[m] == number && self.flow[a as usize] > self.home[a as usize] {
+                self.order.push((u64::from(u32::MAX - self.load[m]) << 32) | at as u64);
+            }
+        }
+        self.order.sort_unstable();
+        let mut left = many;
+        // One from each in a lap, so that none falls far below the rest.
+        while left > 0 {
+            let before = left;
+            for at in 0..self.order.len() {
+                let position = self.order[at] as u32 as usize;
+                let (m, a) = (classes.class_member[position] as usize, classes.class_arc[position] as usize);
+                if left > 0 && self.flow[a] > self.home[a] {
+                    self.flow[a] -= 1;
+                    self.load[m] -= 1;
+                    left -= 1;
+                }
+            }
+            if left == before {
+                debug_assert!(false, "homes of a class are no more than its partitions");
+                return;
+            }
+        }
+    }
+
+    /// Primal–dual: routes over arcs of reduced cost 0; when stuck, moves the potentials of what was reached
+    /// by the least slack. False if something is left that no path can take.
+    fn route_cheapest<const FORWARD: bool>(&mut self, classes: &Classes, hunt: &Hunt) -> bool {
+        loop {
+            while self.layer::<TIGHT, FORWARD>(classes, hunt) {
+                for at in 0..self.targets.len() {
+                    self.drain::<TIGHT, FORWARD>(classes, hunt, self.targets[at]);
+                }
+            }
+            if self.queue.is_empty() {
+                return true;
+            }
+            let slack = self.least_slack::<FORWARD>(classes, hunt);
+            if slack == i64::MAX {
+                return false;
+            }
+            for at in 0..self.queue.len() {
+                let node = self.queue[at] as usize;
+                self.potential[node] += if FORWARD { -slack } else { slack };
+            }
+        }
+    }
+
+    /// The least reduced cost of an arc that leads out of (backward: into) what the last search reached.
+    fn least_slack<const FORWARD: bool>(&self, classes: &Classes, hunt: &Hunt) -> i64 {
+        let members = self.load.len();
+        let mut least = i64::MAX;
+        for &node in &self.queue {
+            let node = node as usize;
+            if node < members {
+                if !FORWARD && self.load[node] > hunt.high {
+                    least = least.min(-self.potential[node]);
+                }
+                for a in classes.member_start[node] as usize..classes.member_start[node + 1] as usize {
+                    let c = classes.arc_class[a] as usize;
+                    if self.class_scope[c] != hunt.scope || self.visited(members + c) {
+                        continue;
+                    }
+                    if !FORWARD {
+                        least = least.min(self.take_cost(classes, a, node, c));
+                    } else if self.flow[a] > 0 {
+                        least = least.min(self.give_cost(classes, a, node, c));
+                    }
+                }
+            } else {
+                let c = node - members;
+                for at in classes.class_start[c] as usize..classes.class_start[c + 1] as usize {
+                    let (m, a) = (classes.class_member[at] as usize, classes.class_arc[at] as usize);
+                    if self.scope[m] != hunt.scope || self.visited(m) {
+                        continue;
+                    }
+                    if FORWARD {
+                        least = least.min(self.take_cost(classes, a, m, c));
+                    } else if self.flow[a] > 0 {
+                        least = least.min(self.give_cost(classes, a, m, c));
+                    }
+                }
+            }
+        }
+        least
+    }
+}

@@ -1,0 +1,349 @@
+//! Paths between members: shortest ones found in layers, then used up in batches (Dinic, Hopcroft–Karp).
+//!
+//! A step leads from a member that has a partition of a class to a subscriber of the class. Nodes are
+//! members (0..M) and classes (M..M + C); a search is confined to one *scope*, the members settled together.
+//!
+//! ```text
+//! forward:   members above `high` ──► has a partition of c ──► subscribes to c ──► … members below `low`
+//! backward:  the same from the other end, when fewer members have room than have too much
+//! ```
+//!
+//! A search that finds nothing proves something: what it visited is closed. The path stack is our own,
+//! *because* a path may be as long as there are nodes.
+
+use super::Work;
+use crate::group::Classes;
+
+/// Any partition may move: loads alone count.
+pub(super) const PLAIN: u8 = 0;
+/// A member gives up partitions at home only if it is at home with more than `high`.
+pub(super) const CAREFUL: u8 = 1;
+/// Only arcs of reduced cost 0 count.
+pub(super) const TIGHT: u8 = 2;
+
+/// Where and between which loads a search runs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hunt {
+    /// The scope's number in `scope` and `class_scope`.
+    pub(super) scope: u32,
+    /// Its members: a range of `members`.
+    pub(super) from: u32,
+    pub(super) to: u32,
+    /// Members above give.
+    pub(super) high: u32,
+    /// Members below take.
+    pub(super) low: u32,
+}
+
+impl Work {
+    /// Moves partitions along paths until none is left; true if no member of the scope is above `high`, or
+    /// none below `low`. If false, `visited` tells what the last search reached.
+    pub(super) fn route<const MODE: u8, const FORWARD: bool>(
+        &mut self,
+        classes: &Classes,
+        hunt: &Hunt,
+    ) -> bool {
+        loop {
+            if !self.layer::<MODE, FORWARD>(classes, hunt) {
+                let segment = &self.members[hunt.from as usize..hunt.to as usize];
+                return segment.iter().all(|&m| self.load[m as usize] <= hunt.high)
+                    || segment.iter().all(|&m| self.load[m as usize] >= hunt.low);
+            }
+            for at in 0..self.targets.len() {
+                self.drain::<MODE, FORWARD>(classes, hunt, self.targets[at]);
+            }
+        }
+    }
+
+    /// Whether the last search reached a node.
+    #[inline]
+    pub(super) fn visited(&self, node: usize) -> bool {
+        self.layer_of[node] >= self.base
+    }
+
+    /// Breadth first from one end; `targets` gets the nearest members of the other end. False if there is none.
+    pub(super) fn layer<const MODE: u8, const FORWARD: bool>(
+        &mut self,
+        classes: &Classes,
+        hunt: &Hunt,
+    ) -> bool {
+        let members = self.load.len();
+        self.begin_layers();
+        let base = self.base;
+        for at in hunt.from..hunt.to {
+            let m = self.members[at as usize];
+            let load = self.load[m as usize];
+            if if FORWARD { load > hunt.high } else { load < hunt.low } {
+                self.visit(m as usize, base, classes.member_start[m as usize]);
+            }
+        }
+        if MODE == TIGHT && FORWARD {
+            for at in 0..self.block_classes.len() {
+                let c = self.block_classes[at] as usize;
+                if self.free[c] > 0 {
+                    self.visit(members + c, base, classes.class_start[c]);
+                }
+            }
+        }
+        let mut head = 0;
+        let mut last = u32::MAX;
+        while let Some(&node) = self.queue.get(head) {
+            head += 1;
+            let node = node as usize;
+            let layer = self.layer_of[node];
+            if layer >= last {
+                break;
+            }
+            self.top = layer + 1;
+            if node < members {
+                for a in classes.member_start[node] as usize..classes.member_start[node + 1] as usize {
+                    let c = classes.arc_class[a] as usize;
+                    if self.layer_of[members + c] < base
+                        && self.open::<MODE, FORWARD>(classes, hunt, a, node, c)
+                    {
+                        self.visit(members + c, layer + 1, classes.class_start[c]);
+                    }
+                }
+            } else {
+                let c = node - members;
+                for at in classes.class_start[c] as usize..classes.class_start[c + 1] as usize {
+                    let m = classes.class_member[at] as usize;
+                    if self.layer_of[m] >= base || self.scope[m] != hunt.scope {
+                        continue;
+                    }
+                    // Seen from the class the step is taken the other way round.
+                    let a = classes.class_arc[at] as usize;
+                    let passes = if FORWARD {
+                        self.takes::<MODE>(classes, hunt, a, m, c)
+                    } else {
+                        self.gives::<MODE>(classes, hunt, a, m, c)
+                    };
+                    if passes {
+                        self.visit(m, layer + 1, classes.member_start[m]);
+                        if self.is_target::<MODE, FORWARD>(hunt, m) {
+                            self.targets.push(m as u32);
+                            last = layer + 1;
+                        }
+                    }
+                }
+            }
+        }
+        !self.targets.is_empty()
+    }
+
+    fn begin_layers(&mut self) {
+        self.base = self.top + 1;
+        if self.base > u32::MAX / 2 {
+            self.layer_of.fill(0);
+            self.base = 1;
+        }
+        self.top = self.base;
+        self.queue.clear();
+        self.targets.clear();
+    }
+
+    #[inline]
+    fn visit(&mut self, node: usize, layer: u32, first_edge: u32) {
+        self.layer_of[node] = layer;
+        self.edge[node] = first_edge;
+        self.queue.push(node as u32);
+    }
+
+    #[inline]
+    fn is_target<const MODE: u8, const FORWARD: bool>(&self, hunt: &Hunt, m: usize) -> bool {
+        if FORWARD {
+            self.load[m] < hunt.low
+        } else {
+            self.load[m] > hunt.high && (MODE != TIGHT || self.potential[m] == 0)
+        }
+    }
+
+    /// Whether a search going forward (backward) may step from a member to a class.
+    #[inline]
+    fn open<const MODE: u8, const FORWARD: bool>(
+        &self,
+        classes: &Classes,
+        hunt: &Hunt,
+        a: usize,
+        m: usize,
+        c: usize,
+    ) -> bool {
+        if FORWARD {
+            self.gives::<MODE>(classes, hunt, a, m, c)
+        } else {
+            self.takes::<MODE>(classes, hunt, a, m, c)
+        }
+    }
+
+    /// Whether the member may give a partition of the class.
+    #[inline]
+    fn gives<const MODE: u8>(&self, classes: &Classes, hunt: &Hunt, a: usize, m: usize, c: usize) -> bool {
+        let flow = self.flow[a];
+        flow > 0
+            && match MODE {
+                CAREFUL => flow > self.home[a] || self.home_load[m] > hunt.high,
+                TIGHT => self.class_scope[c] == hunt.scope && self.give_cost(classes, a, m, c) == 0,
+                _ => true,
+            }
+    }
+
+    /// Whether the member may take a partition of the class.
+    #[inline]
+    fn takes<const MODE: u8>(&self, classes: &Classes, hunt: &Hunt, a: usize, m: usize, c: usize) -> bool {
+        self.class_scope[c] == hunt.scope && (MODE != TIGHT || self.take_cost(classes, a, m, c) == 0)
+    }
+
+    /// How many partitions the member may give at the same cost.
+    #[inline]
+    fn give_limit<const MODE: u8>(&self, hunt: &Hunt, a: usize, m: usize) -> u32 {
+        let (flow, home) = (self.flow[a], self.home[a]);
+        match MODE {
+            CAREFUL if self.home_load[m] <= hunt.high => flow - home,
+            TIGHT if flow > home => flow - home,
+            _ => flow,
+        }
+    }
+
+    /// How many partitions the member may take at the same cost.
+    #[inline]
+    fn take_limit<const MODE: u8>(&self, a: usize) -> u32 {
+        let (flow, home) = (self.flow[a], self.home[a]);
+        if MODE == TIGHT && flow < home { home - flow } else { u32::MAX }
+    }
+
+    /// Depth first from a target down the layers to where the search began, until the target has what it
+    /// needs or is cut off.
+    pub(super) fn drain<const MODE: u8, const FORWARD: bool>(
+        &mut self,
+        classes: &Classes,
+        hunt: &Hunt,
+        target: u32,
+    ) {
+        let members = self.load.len();
+        loop {
+            let need = self.amount::<FORWARD>(hunt, target as usize, false);
+            if need == 0 {
+                return;
+            }
+            self.path.clear();
+            let mut node = target as usize;
+            loop {
+                let begun = self.layer_of[node] == self.base;
+                let available = if begun { self.amount::<FORWARD>(hunt, node, true) } else { 0 };
+                if available > 0 {
+                    self.shift::<MODE, FORWARD>(classes, hunt, target as usize, node, need.min(available));
+                    break;
+                }
+                if !begun
+                    && let Some((arc, next)) = self.step_down::<MODE, FORWARD>(classes, hunt, node, members)
+                {
+                    self.path.push((node as u32, arc));
+                    node = next;
+                    continue;
+                }
+                self.layer_of[node] = 0;
+                match self.path.pop() {
+                    Some((before, _)) => {
+                        node = before as usize;
+                        self.edge[node] += 1;
+                    }
+                    None => return,
+                }
+            }
+        }
+    }
+
+    /// How much a node at the begin (or the end) of a path has to give or room to take.
+    #[inline]
+    fn amount<const FORWARD: bool>(&self, hunt: &Hunt, node: usize, begin: bool) -> u32 {
+        if node >= self.load.len() {
+            return self.free[node - self.load.len()];
+        }
+        if FORWARD == begin {
+            self.load[node].saturating_sub(hunt.high)
+        } else {
+            hunt.low.saturating_sub(self.load[node])
+        }
+    }
+
+    /// The next usable edge from a node to the layer below it.
+    #[inline]
+    fn step_down<const MODE: u8, const FORWARD: bool>(
+        &mut self,
+        classes: &Classes,
+        hunt: &Hunt,
+        node: usize,
+        members: usize,
+    ) -> Option<(u32, usize)> {
+        let below = self.layer_of[node] - 1;
+        if node < members {
+            while self.edge[node] < classes.member_start[node + 1] {
+                let a = self.edge[node] as usize;
+                let c = classes.arc_class[a] as usize;
+                let passes = self.layer_of[members + c] == below
+                    && if FORWARD {
+                        self.takes::<MODE>(classes, hunt, a, node, c)
+                    } else {
+                        self.gives::<MODE>(classes, hunt, a, node, c)
+                    };
+                if passes {
+                    return Some((a as u32, members + c));
+                }
+                self.edge[node] += 1;
+            }
+        } else {
+            let c = node - members;
+            while self.edge[node] < classes.class_start[c + 1] {
+                let at = self.edge[node] as usize;
+                let m = classes.class_member[at] as usize;
+                let a = classes.class_arc[at] as usize;
+                if self.layer_of[m] == below && self.open::<MODE, FORWARD>(classes, hunt, a, m, c) {
+                    return Some((a as u32, m));
+                }
+                self.edge[node] += 1;
+            }
+        }
+        None
+    }
+
+    /// Shifts up to `most` partitions along the path from `begin` (where the search began) and `target`.
+    fn shift<const MODE: u8, const FORWARD: bool>(
+        &mut self,
+        classes: &Classes,
+        hunt: &Hunt,
+        target: usize,
+        begin: usize,
+        most: u32,
+    ) {
+        let members = self.load.len();
+        let mut many = most;
+        for at in 0..self.path.len() {
+            let (node, arc) = (self.path[at].0 as usize, self.path[at].1 as usize);
+            // A member's entry steps to a class, a class's entry to a member.
+            let limit = if (node < members) == FORWARD {
+                self.take_limit::<MODE>(arc)
+            } else {
+                let giver =
+                    if node < members { node } else { self.path.get(at + 1).map_or(begin, |e| e.0 as usize) };
+                self.give_limit::<MODE>(hunt, arc, giver)
+            };
+            many = many.min(limit);
+        }
+        for at in 0..self.path.len() {
+            let (node, arc) = (self.path[at].0 as usize, self.path[at].1 as usize);
+            if (node < members) == FORWARD {
+                self.flow[arc] += many;
+            } else {
+                self.flow[arc] -= many;
+            }
+        }
+        let (giver, taker) = if FORWARD { (begin, target) } else { (target, begin) };
+        self.load[taker] += many;
+        if giver < members {
+            self.load[giver] -= many;
+        } else {
+            self.free[giver - members] -= many;
+        }
+        debug_assert!(many > 0 && classes.arcs() == self.flow.len());
+    }
+}
