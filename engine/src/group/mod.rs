@@ -138,6 +138,8 @@ impl Group {
             claims: self.claims.len(),
             classes: self.classes.len(),
             arcs: self.classes.arcs(),
+            racks: self.topology.racks() as u32,
+            replicas: u32::try_from(self.topology.replicas()).unwrap_or(u32::MAX),
         }
     }
 
@@ -221,7 +223,7 @@ impl Group {
 
     /// The topics that the member's subscription names again after their first mention, once for each repetition.
     ///
-    /// Only range sees these: it counts a member once for each mention.
+    /// No strategy counts them: range did, before Kafka 3.5.
     pub fn repeated_topics(
         &self,
         member: MemberIndex,

@@ -16,6 +16,10 @@ pub struct Shape {
     pub classes: usize,
     /// Pairs of a member and a class that it may own from, A.
     pub arcs: usize,
+    /// Racks that hold a replica.
+    pub racks: u32,
+    /// Racks of every partition's replicas, all partitions together.
+    pub replicas: u32,
 }
 
 impl Shape {
@@ -27,6 +31,8 @@ impl Shape {
             && self.claims >= other.claims
             && self.classes >= other.classes
             && self.arcs >= other.arcs
+            && self.racks >= other.racks
+            && self.replicas >= other.replicas
     }
 
     /// The larger of two shapes in each dimension.
@@ -39,6 +45,8 @@ impl Shape {
             claims: self.claims.max(other.claims),
             classes: self.classes.max(other.classes),
             arcs: self.arcs.max(other.arcs),
+            racks: self.racks.max(other.racks),
+            replicas: self.replicas.max(other.replicas),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::{Config, Outcome, Plan, Scratch, Strategy, general, uniform};
+use super::{Config, Outcome, Plan, Scratch, Strategy, dealt, general, uniform};
 use crate::group::{Group, Shape};
 
 /// Decides which member owns which partition: immutable, shareable, nothing remembered between calls.
@@ -60,7 +60,9 @@ impl Assignor {
         scratch.check(&shape)?;
         plan.check(&shape)?;
         Ok(match self.config.strategy {
-            Strategy::CooperativeSticky | Strategy::Sticky | Strategy::Range | Strategy::RoundRobin => {
+            Strategy::Range => dealt::range(group, scratch, plan),
+            Strategy::RoundRobin => dealt::roundrobin(group, scratch, plan),
+            Strategy::CooperativeSticky | Strategy::Sticky => {
                 if group.classes().uniform() {
                     uniform::plan(group, scratch, plan)
                 } else {

@@ -13,8 +13,12 @@
 
 mod assignor;
 mod config;
+mod dealt;
 mod general;
 mod outcome;
+mod range;
+mod ranks;
+mod roundrobin;
 mod scratch;
 mod spread;
 mod target;

@@ -1,7 +1,7 @@
 //! The working set of a planner, allocated once and used again.
 
 use super::assignor::ShapeError;
-use super::{general, spread, uniform};
+use super::{dealt, general, spread, uniform};
 use crate::group::Shape;
 use crate::owned::claims::Settled;
 
@@ -15,6 +15,7 @@ pub struct Scratch {
     pub(super) uniform: uniform::Work,
     pub(super) general: general::Work,
     pub(super) spread: spread::Work,
+    pub(super) dealt: dealt::Work,
 }
 
 impl Scratch {
@@ -33,6 +34,7 @@ impl Scratch {
         self.uniform.reserve(shape);
         self.general.reserve(shape);
         self.spread.reserve(shape);
+        self.dealt.reserve(shape);
     }
 
     /// The shape it serves.
@@ -50,5 +52,6 @@ impl Scratch {
             + self.uniform.memory_usage()
             + self.general.memory_usage()
             + self.spread.memory_usage()
+            + self.dealt.memory_usage()
     }
 }

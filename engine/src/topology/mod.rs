@@ -147,6 +147,12 @@ impl Topology {
         self.inner.racks.len()
     }
 
+    /// How many racks hold a replica of a partition, summed over all partitions; 0 if no racks are known.
+    #[inline]
+    pub fn replicas(&self) -> usize {
+        self.inner.racks.replicas()
+    }
+
     /// The racks that hold a replica of a partition, ascending; empty if unknown.
     pub fn racks_of(&self, partition: PartitionIndex) -> &[RackIndex] {
         self.inner.racks.set(self.rack_set_of(partition))

@@ -13,6 +13,7 @@ pub(crate) struct Racks {
     set_of: Vec<u32>,
     starts: Vec<u32>,
     racks: Vec<RackIndex>,
+    replicas: usize,
 }
 
 impl Racks {
@@ -29,7 +30,8 @@ impl Racks {
             racks.extend_from_slice(set);
             starts.push(racks.len() as u32);
         }
-        Self { names, index, set_of, starts, racks }
+        let replicas = set_of.iter().map(|&set| sets[set as usize].len()).sum();
+        Self { names, index, set_of, starts, racks, replicas }
     }
 
     pub(crate) fn known(&self) -> bool {
@@ -50,6 +52,11 @@ impl Racks {
 
     pub(crate) fn name(&self, rack: RackIndex) -> &str {
         self.names.get(rack.at())
+    }
+
+    #[inline]
+    pub(crate) fn replicas(&self) -> usize {
+        self.replicas
     }
 
     #[inline]

@@ -1,3 +1,4 @@
 //! Cases and golden plans, through every door of the library.
 
+mod golden;
 mod smoke;
