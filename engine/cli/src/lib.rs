@@ -1,1 +1,4 @@
 //! The parts of the `tenure` command that other programs and the fuzz targets use.
+
+pub mod result;
+pub mod snapshot;

@@ -3,6 +3,12 @@
 //! To add one: write `command/<name>.rs` with `Arguments` (clap derive) and
 //! `run(&Arguments, &Console) -> Result<Status, Failure>`, then one line in [`Command`] and one in its match.
 
+mod input;
+mod lines;
+mod plan;
+mod report;
+mod settings;
+
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -25,13 +31,17 @@ struct Cli {
 }
 
 #[derive(Subcommand)]
-enum Command {}
+enum Command {
+    Plan(plan::Arguments),
+}
 
 /// Reads the command line, runs the subcommand, and tells the exit status.
 pub(crate) fn main() -> ExitCode {
     let cli = Cli::parse();
     let console = Console::new(cli.color);
-    let done: Result<Status, Failure> = match cli.command {};
+    let done: Result<Status, Failure> = match &cli.command {
+        Command::Plan(arguments) => plan::run(arguments, &console),
+    };
     match done {
         Ok(status) => status.into(),
         // Whoever read our output has gone: nobody is left to tell.
