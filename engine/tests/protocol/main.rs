@@ -2,5 +2,8 @@
 //! `datasets/cases/protocol`.
 
 mod broker;
+mod cases_member;
 mod coordinator;
 mod coordinator_table;
+mod host;
+mod selection;
