@@ -1,4 +1,9 @@
 //! Cases and golden plans, through every door of the library.
 
+#[path = "../support/mod.rs"]
+mod support;
+
+mod cases;
+mod expectation;
 mod golden;
 mod smoke;
