@@ -1,4 +1,5 @@
 //! The parts of the `tenure` command that other programs and the fuzz targets use.
 
+pub mod codec;
 pub mod result;
 pub mod snapshot;

@@ -45,7 +45,7 @@ pub use consumer::{
     SubscriptionFields, TopicPartitions,
 };
 pub use error::{DecodeError, DecodeErrorKind, EncodeError, EncodeErrorKind};
-pub use order::{java_hash_order, utf16_cmp};
+pub use order::java_hash_order;
 pub use reader::Reader;
 pub use sticky::{History, StickyFields, StickyUserData};
 pub use text::Text;

@@ -1,31 +1,8 @@
-//! The orders in which Java writes names.
+//! The order in which Java walks a hash map of names. For its order of sorted names see
+//! [`utf16_cmp`](crate::id::utf16_cmp).
 
 use alloc::vec::Vec;
-use core::cmp::{Ordering, Reverse};
-
-/// Compares names as Java does, by UTF-16 unit.
-///
-/// It differs from the order of Rust, which is that of code points, only where a character from
-/// U+E000 to U+FFFF meets one above U+FFFF: Java writes the latter as two surrogates, which are smaller.
-///
-/// # Examples
-/// ```
-/// use core::cmp::Ordering;
-/// use tenure::codec::utf16_cmp;
-/// assert_eq!(utf16_cmp("😀face", "～full"), Ordering::Less);
-/// assert_eq!("😀face".cmp("～full"), Ordering::Greater);
-/// ```
-#[must_use]
-pub fn utf16_cmp(a: &str, b: &str) -> Ordering {
-    // Equal prefixes are skipped as bytes; what follows is compared from the start of its character.
-    let differs = a.bytes().zip(b.bytes()).position(|(x, y)| x != y);
-    let Some(mut start) = differs else { return a.len().cmp(&b.len()) };
-    while !a.is_char_boundary(start) {
-        start = start.saturating_sub(1);
-    }
-    let (a, b) = (a.get(start..).unwrap_or_default(), b.get(start..).unwrap_or_default());
-    a.encode_utf16().cmp(b.encode_utf16())
-}
+use core::cmp::Reverse;
 
 /// The places of `names` in the order in which Java walks a `HashMap` that was filled with them by
 /// `computeIfAbsent`, as Kafka's `StickyAssignor` groups its partitions by topic.
@@ -62,32 +39,6 @@ fn java_hash(name: &str) -> u32 {
 #[allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may stop")]
 mod tests {
     use super::*;
-
-    #[test]
-    fn utf16_order_is_that_of_the_units_for_all_pairs() {
-        let names = [
-            "",
-            "a",
-            "ab",
-            "é",
-            "e\u{301}",
-            "\u{d7ff}",
-            "\u{e000}",
-            "～",
-            "\u{10000}",
-            "😀",
-            "😁",
-            "\u{10ffff}",
-        ];
-        for a in names {
-            for b in names {
-                let units = (a.encode_utf16().collect::<Vec<_>>()).cmp(&b.encode_utf16().collect::<Vec<_>>());
-                assert_eq!(utf16_cmp(a, b), units, "{a:?} {b:?}");
-                let (long_a, long_b) = (["📦", a].concat(), ["📦", b].concat());
-                assert_eq!(utf16_cmp(&long_a, &long_b), units, "{a:?} {b:?} behind a common prefix");
-            }
-        }
-    }
 
     #[test]
     fn hash_order_is_that_of_a_java_map() {

@@ -9,7 +9,7 @@ use core::fmt;
 /// Kafka never refuses bad text: a Java peer sees U+FFFD in place of what it cannot read. So two texts
 /// of different bytes may be one name to Java; here equality is that of bytes.
 ///
-/// Order: byte order, as Rust's; for Java's see [`utf16_cmp`](super::utf16_cmp).
+/// Order: byte order, as Rust's; for Java's see [`utf16_cmp`](crate::id::utf16_cmp).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Text<'a>(&'a [u8]);
 

@@ -3,11 +3,15 @@
 //! To add one: write `command/<name>.rs` with `Arguments` (clap derive) and
 //! `run(&Arguments, &Console) -> Result<Status, Failure>`, then one line in [`Command`] and one in its match.
 
+mod codec;
+mod decode;
+mod encode;
 mod input;
 mod lines;
 mod plan;
 mod report;
 mod settings;
+mod wire_input;
 
 use std::process::ExitCode;
 
@@ -32,6 +36,9 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Codec(codec::Arguments),
+    Decode(decode::Arguments),
+    Encode(encode::Arguments),
     Plan(plan::Arguments),
 }
 
@@ -40,6 +47,9 @@ pub(crate) fn main() -> ExitCode {
     let cli = Cli::parse();
     let console = Console::new(cli.color);
     let done: Result<Status, Failure> = match &cli.command {
+        Command::Codec(arguments) => codec::run(arguments, &console),
+        Command::Decode(arguments) => decode::run(arguments, &console),
+        Command::Encode(arguments) => encode::run(arguments, &console),
         Command::Plan(arguments) => plan::run(arguments, &console),
     };
     match done {

@@ -53,6 +53,14 @@ impl<'a> Assignment<'a> {
         Self::from_reader(&mut Reader::new(bytes))
     }
 
+    /// As [`decode`](Self::decode), except that no bytes at all are an error, as they are to Kafka's own class.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode), or an underflow at byte 0.
+    pub fn decode_nonempty(bytes: &'a [u8]) -> Result<Self, DecodeError> {
+        Self::from_reader(&mut Reader::new(bytes))
+    }
+
     /// Reads an assignment and leaves `reader` behind it.
     pub(super) fn from_reader(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
         let version = version(reader)?;

@@ -7,8 +7,8 @@ use core::cmp::Ordering;
 use hashbrown::HashMap;
 
 use crate::codec::error::EncodeError;
-use crate::codec::order::utf16_cmp;
 use crate::codec::writer::{Sink, Writer};
+use crate::id::utf16_cmp;
 
 /// A topic and some of its partitions, to be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

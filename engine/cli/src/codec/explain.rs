@@ -1,0 +1,160 @@
+//! Bytes field by field, with their offsets.
+
+use core::fmt::Write;
+use core::ops::Range;
+
+use tenure::codec::message::{Format, ListOf, Prefix, Scalar, Visitor};
+
+use super::consumer::version_of;
+use super::{CodecFailure, Context, FormatName, decode, hex};
+
+/// The longest value shown in full.
+const SHOWN_MAX: usize = 32;
+
+/// Bytes field by field: offsets, path and value, and what is wrong where the reading ends.
+///
+/// The second part is the fault, if there is one; the text holds everything that was read before it.
+///
+/// # Errors
+/// A version that is needed and not given.
+pub fn explain(
+    format: FormatName,
+    bytes: &[u8],
+    context: &Context,
+) -> Result<(String, Option<CodecFailure>), CodecFailure> {
+    let table = format.table().ok_or_else(|| CodecFailure::UnknownFormat(String::new()))?;
+    let version = match (format, context.version) {
+        // A generation behind the blocks makes it version 1.
+        (FormatName::Sticky, _) => i16::from(table.visit(bytes, 1, &mut Fields::default()).is_ok()),
+        _ if table.tells_version() => 0,
+        (_, None) if table.oldest == table.newest => table.oldest,
+        (_, version) => version_of(version, table.name, (table.oldest, table.newest))?,
+    };
+    let mut fields = Fields::default();
+    fields.prefix(table, bytes);
+    let read = table.visit(bytes, version, &mut fields);
+    let fault = decode(format, bytes, context).err();
+    match (&read, &fault) {
+        (Ok((_, len)), None) if *len < bytes.len() => {
+            fields.row(*len..bytes.len(), "", &format!("{} not read", counted(bytes.len() - len, "byte")));
+        }
+        (Err(error), _) => fields.fault(error.at, error.field, &error.kind.to_string(), bytes.len()),
+        (Ok(_), Some(CodecFailure::Decode(error))) => {
+            fields.fault(error.at, error.field, &error.kind.to_string(), bytes.len());
+        }
+        _ => {}
+    }
+    Ok((fields.text, fault))
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// Rows of text, and where in the message they are.
+#[derive(Default)]
+struct Fields {
+    text: String,
+    /// The open lists: name, number of the next element, what they consist of.
+    open: Vec<(&'static str, usize, ListOf)>,
+}
+
+impl Fields {
+    fn prefix(&mut self, table: &Format, bytes: &[u8]) {
+        let name = match table.prefix {
+            Prefix::Version | Prefix::OpenVersion => "version",
+            Prefix::RecordType => "recordType",
+            _ => return,
+        };
+        if let Some(prefix) = bytes.first_chunk::<2>() {
+            self.row(0..2, name, &i16::from_be_bytes(*prefix).to_string());
+        }
+    }
+
+    fn row(&mut self, at: Range<usize>, path: &str, value: &str) {
+        let range = format!("{}..{}", at.start, at.end);
+        // Writing to a String cannot fail.
+        let _ = writeln!(self.text, "{range:>16}  {path:<36}  {value}");
+    }
+
+    fn fault(&mut self, at: usize, field: &str, what: &str, len: usize) {
+        let path = if self.open.is_empty() { field.to_owned() } else { self.path(Some(field)) };
+        self.row(at..len, &path, &format!("cannot be read: {what}"));
+    }
+
+    fn path(&self, field: Option<&str>) -> String {
+        let mut path = String::new();
+        for (name, next, _) in &self.open {
+            let _ = write!(path, "{name}[{}].", next.saturating_sub(1));
+        }
+        match field {
+            Some(field) => path + field,
+            None => path.trim_end_matches('.').to_owned(),
+        }
+    }
+}
+
+fn shown(scalar: Scalar<'_>) -> String {
+    let short = |text: &str| match text.char_indices().nth(SHOWN_MAX) {
+        Some((end, _)) => format!("{:?}… ({})", &text[..end], counted(text.len(), "byte")),
+        None => format!("{text:?}"),
+    };
+    match scalar {
+        Scalar::Null => "null".to_owned(),
+        Scalar::Bool(value) => value.to_string(),
+        Scalar::Int(value) => value.to_string(),
+        Scalar::Uuid(value) => hex(&value),
+        Scalar::Text(text) => short(&text.to_str_lossy()),
+        Scalar::ModifiedUtf8(text) => short(&text.to_string_lossy()),
+        Scalar::Utf16(text) => short(&text.to_string_lossy()),
+        Scalar::Bytes(bytes) => match bytes.get(..SHOWN_MAX) {
+            Some(front) if bytes.len() > SHOWN_MAX => {
+                format!("{}… ({})", hex(front), counted(bytes.len(), "byte"))
+            }
+            _ => format!("{} ({})", hex(bytes), counted(bytes.len(), "byte")),
+        },
+        Scalar::I32s(numbers) => {
+            let list: Vec<String> =
+                numbers.iter().take(SHOWN_MAX / 2).map(|number| number.to_string()).collect();
+            let more = if numbers.len() > list.len() { "…" } else { "" };
+            format!("[{}{more}] ({})", list.join(", "), counted(numbers.len(), "number"))
+        }
+        _ => String::new(),
+    }
+}
+
+impl<'a> Visitor<'a> for Fields {
+    fn scalar(&mut self, field: &'static str, at: Range<usize>, value: Scalar<'a>) {
+        let path = match self.open.last_mut() {
+            Some((_, next, ListOf::Texts)) => {
+                *next += 1;
+                self.path(None)
+            }
+            _ => self.path(Some(field)),
+        };
+        self.row(at, &path, &shown(value));
+    }
+
+    fn begin_list(&mut self, field: &'static str, at: Range<usize>, count: usize, of: ListOf) {
+        let path = self.path(Some(field));
+        self.row(at, &path, &counted(count, "element"));
+        self.open.push((field, 0, of));
+    }
+
+    fn begin_struct(&mut self) {
+        if let Some((_, next, _)) = self.open.last_mut() {
+            *next += 1;
+        }
+    }
+
+    fn end_struct(&mut self) {}
+
+    fn end_list(&mut self) {
+        self.open.pop();
+    }
+
+    fn unknown_tag(&mut self, number: u32, at: Range<usize>, data: &'a [u8]) {
+        let path = self.path(Some(&format!("tag {number}")));
+        self.row(at, &path, &shown(Scalar::Bytes(data)));
+    }
+}

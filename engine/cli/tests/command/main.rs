@@ -1,0 +1,3 @@
+//! The command as users call it: arguments, standard input, output, exit status.
+
+mod codec;
