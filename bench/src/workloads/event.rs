@@ -91,7 +91,7 @@ impl Event {
             }
             Self::TopicsGrow => {
                 for topic in group.topics.iter_mut().step_by(10) {
-                    let more = (topic.partitions / 2).max(1);
+                    let more = growth(topic.partitions);
                     topic.partitions += more;
                     let racks = topic.racks.clone();
                     topic.racks.extend(racks.into_iter().take(more as usize));
@@ -118,6 +118,11 @@ impl Event {
         }
         group
     }
+}
+
+/// By how many partitions a growing topic grows.
+pub(super) fn growth(partitions: u32) -> u32 {
+    (partitions / 2).max(1)
 }
 
 impl fmt::Display for Event {

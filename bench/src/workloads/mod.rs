@@ -9,6 +9,8 @@ mod event;
 mod random;
 mod shape;
 mod snapshot;
+#[cfg(test)]
+mod tests;
 
 pub use event::{EVENTS, Event};
 pub use random::Random;

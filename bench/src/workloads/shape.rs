@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Member, Random, Topic, Workload};
+use super::event::growth;
+use super::{Event, Member, Random, Topic, Workload};
 
 /// Who subscribes to what.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -127,6 +128,14 @@ impl Shape {
     /// Whether all members subscribe alike.
     pub fn is_uniform(&self) -> bool {
         self.subscriptions == Subscriptions::All
+    }
+
+    /// Partitions of the group after an event, without making the group.
+    pub fn partitions(&self, event: Event, seed: u64) -> u64 {
+        let sizes = self.sizes(seed);
+        let grown =
+            if event == Event::TopicsGrow { sizes.iter().step_by(10).map(|&n| growth(n)).sum() } else { 0 };
+        u64::from(sizes.iter().sum::<u32>() + grown)
     }
 
     /// The group before its first round.
