@@ -1,13 +1,13 @@
 //! Subscriptions and assignments as owned, named sets: what a member writes and a leader reads.
 
 use super::error::ProtocolError;
-use super::member::RoundMode;
 use super::message::{JoinMember, SyncAssignment, TopicPartition};
 use super::partition_set::PartitionSet;
 use crate::codec::consumer::{AssignmentErrorCode, DraftAssignment, DraftAssignmentFields};
 use crate::codec::{Assignment, AssignmentFields, Blocks, Subscription, SubscriptionFields, TopicPartitions};
+use crate::revoke::Mode;
 
-/// User data of an assignment that asks its member for another round (mode [`RoundMode::Shipped`], Tenure's own
+/// User data of an assignment that asks its member for another round (mode [`Mode::Shipped`], Tenure's own
 /// assignor). It is part of what the coordinator keeps, so the need outlives a crash of the member.
 pub const FOLLOW_UP: &[u8] = b"TFU\x01";
 
@@ -115,14 +115,14 @@ impl MemberAssignment {
     /// # Errors
     ///
     /// [`ProtocolError::Config`] for an unknown version or a name above 32,767 bytes.
-    pub fn encode(&self, mode: RoundMode, version: i16) -> Result<Vec<u8>, ProtocolError> {
+    pub fn encode(&self, mode: Mode, version: i16) -> Result<Vec<u8>, ProtocolError> {
         let refused = |error: crate::codec::EncodeError| ProtocolError::Config {
             setting: "assignment",
             given: error.to_string(),
             needed: "topic names and a version that the wire can carry".into(),
         };
         with_blocks(&self.partitions, |assigned| match mode {
-            RoundMode::Draft => {
+            Mode::Draft => {
                 let error = if self.need_rejoin {
                     AssignmentErrorCode::NeedRejoin
                 } else {
@@ -132,7 +132,7 @@ impl MemberAssignment {
                     .encode(version.min(1))
                     .map_err(refused)
             }
-            RoundMode::Shipped => {
+            Mode::Shipped => {
                 let marker = if self.need_rejoin { Some(FOLLOW_UP) } else { None };
                 AssignmentFields { assigned, user_data: self.user_data.as_deref().or(marker) }
                     .encode(version)
@@ -141,14 +141,14 @@ impl MemberAssignment {
         })
     }
 
-    /// Reads an assignment. In mode [`RoundMode::Draft`] bytes without an error code are read as shipped ones,
+    /// Reads an assignment. In mode [`Mode::Draft`] bytes without an error code are read as shipped ones,
     /// so that a group may mix both.
     ///
     /// # Errors
     ///
     /// [`ProtocolError::Malformed`] with the offset.
-    pub fn decode(mode: RoundMode, bytes: &[u8]) -> Result<Self, ProtocolError> {
-        if mode == RoundMode::Draft
+    pub fn decode(mode: Mode, bytes: &[u8]) -> Result<Self, ProtocolError> {
+        if mode == Mode::Draft
             && let Ok(draft) = DraftAssignment::decode(bytes)
         {
             return Ok(Self {
@@ -177,7 +177,7 @@ impl MemberAssignment {
 /// As [`MemberAssignment::encode`].
 pub fn encode_round(
     round: &[(String, MemberAssignment)],
-    mode: RoundMode,
+    mode: Mode,
     version: i16,
 ) -> Result<Vec<SyncAssignment>, ProtocolError> {
     round

@@ -310,7 +310,7 @@ fn case_232_illegal_generation_on_a_commit_rejoins() {
     assert_eq!(join.member_id, "");
     assert!(subscription(&join).owned.is_empty());
     // As the KIP's text has it: lost at once.
-    let mut host = Host::stable(cooperative().with_mode(RoundMode::Draft), &set("t1", [0]));
+    let mut host = Host::stable(cooperative().with_mode(Mode::Draft), &set("t1", [0]));
     host.member.commit(vec![offset("t1", 0, 5)], 0).unwrap();
     let (id, commit) = host.take_commit();
     host.answer(id, commit_answer(&commit, ErrorCode::IllegalGeneration));
@@ -461,7 +461,7 @@ fn case_238_a_member_listed_twice_counts_once() {
 #[test]
 fn case_240_the_follow_up_is_part_of_the_assignment() {
     case("240", "KAFKA-9821");
-    for mode in [RoundMode::Shipped, RoundMode::Draft] {
+    for mode in [Mode::Shipped, Mode::Draft] {
         // The static member restarts: its new life knows nothing, but gets the assignment that is kept for it.
         let mut config = config(&[Assignor::tenure_cooperative_sticky()]).with_instance_id("i1");
         config.mode = mode;

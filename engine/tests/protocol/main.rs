@@ -6,4 +6,6 @@ mod cases_member;
 mod coordinator;
 mod coordinator_table;
 mod host;
+mod member;
+mod member_table;
 mod selection;

@@ -43,6 +43,7 @@ impl Member {
         }
         if self.owned.is_empty() {
             self.lost = false;
+            self.doubted = false;
         }
         if let Err(message) = result {
             self.first_error.get_or_insert(Report::CallbackFailed { kind, partitions, message });
@@ -94,6 +95,7 @@ impl Member {
         if self.queue_vanished() {
             return true;
         }
+        let kind = if self.doubted { CallbackKind::Lost } else { CallbackKind::Revoked };
         let revoked: PartitionSet = match self.announced.unwrap_or(self.protocol) {
             super::RebalanceProtocol::Eager => self.owned.clone(),
             super::RebalanceProtocol::Cooperative => {
@@ -103,7 +105,7 @@ impl Member {
         if revoked.is_empty() {
             return false;
         }
-        self.callbacks.push_back((CallbackKind::Revoked, revoked));
+        self.callbacks.push_back((kind, revoked));
         true
     }
 

@@ -10,7 +10,7 @@ use super::super::selection::RebalanceProtocol;
 use super::action::{Action, CommitError, CommitId, RequestId};
 use super::request::{Pending, RequestKind};
 use super::state::{RejoinReason, State};
-use super::{Member, RoundMode};
+use super::{Member, Mode};
 
 /// A commit that has no outcome yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Commit {
 }
 
 impl Member {
-    /// Commits offsets. The outcome comes as [`Action::CommitDone`], in the order of the calls.
+    /// Commits offsets, in the order of the calls. The outcome comes as [`Action::CommitDone`].
     ///
     /// Inside a revoked callback this is the last chance for its partitions; for lost ones it is refused.
     ///
@@ -69,11 +69,19 @@ impl Member {
     /// The generation to commit under; `None` while a commit can't be sent.
     pub(super) fn commit_generation(&self) -> Option<i32> {
         let settled = self.settled.as_ref()?.generation_id;
-        (self.generation == Some(settled) && self.state.commits()).then_some(settled)
+        (self.generation == Some(settled) && self.state.commits() && !self.doubted).then_some(settled)
     }
 
     /// Sends the next commit, or ends those that have no chance.
     pub(super) fn pump_commits(&mut self, now_ms: u64) {
+        if self.commit_generation().is_none() {
+            let error = if self.generation.is_some() || self.joins() {
+                self.overtaken()
+            } else {
+                CommitError::NotMember
+            };
+            self.fail_commits(&error);
+        }
         loop {
             let Some(first) = self.commits.front() else { return };
             if first.is_sent() {
@@ -83,15 +91,7 @@ impl Member {
                 self.end_commit(Ok(()), now_ms);
                 continue;
             }
-            let Some(generation_id) = self.commit_generation() else {
-                let error = if self.generation.is_some() || self.joins() {
-                    self.overtaken()
-                } else {
-                    CommitError::NotMember
-                };
-                self.end_commit(Err(error), now_ms);
-                continue;
-            };
+            let Some(generation_id) = self.commit_generation() else { return };
             let refused: PartitionSet = first
                 .offsets
                 .iter()
@@ -158,8 +158,11 @@ impl Member {
                 self.end_commit(Err(CommitError::Refused(error)), now_ms);
                 match self.config.mode {
                     // The next join tells whether the coordinator still knows the member: if not, all is lost then.
-                    RoundMode::Shipped => self.want_rejoin(RejoinReason::CommitRefused),
-                    RoundMode::Draft => self.reset_membership(false, now_ms),
+                    Mode::Shipped => {
+                        self.doubted = !self.owned.is_empty();
+                        self.want_rejoin(RejoinReason::CommitRefused);
+                    }
+                    Mode::Draft => self.reset_membership(false, now_ms),
                 }
             }
             ErrorCode::FencedInstanceId => {

@@ -2,19 +2,7 @@
 
 use super::super::error::ProtocolError;
 use super::super::selection::{RebalanceProtocol, Selection};
-
-/// Which text of KIP-429 the member follows where the document and the released software differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum RoundMode {
-    /// Kafka 2.4 and later: no error code on the wire; revoked comes before assigned; who revoked joins again. A
-    /// commit refused with ILLEGAL_GENERATION sends the member back to the coordinator with what it holds, and it
-    /// loses that only if it is unknown there.
-    #[default]
-    Shipped,
-    /// The KIP's text: NEED_REJOIN in the assignment asks for the next join; assigned comes before revoked;
-    /// ILLEGAL_GENERATION on a commit loses everything at once.
-    Draft,
-}
+use crate::revoke::Mode;
 
 /// The settings of a [`Member`](super::Member), with Kafka's names and defaults.
 ///
@@ -31,8 +19,13 @@ pub struct MemberConfig {
     pub rack: Option<String>,
     /// The assignors in preference order.
     pub selection: Selection,
-    /// Which text of KIP-429 is followed.
-    pub mode: RoundMode,
+    /// Which text of KIP-429 is followed where the document and the released software differ.
+    ///
+    /// [`Mode::Shipped`]: revoked comes before assigned; who revoked something joins again; a commit refused with
+    /// ILLEGAL_GENERATION sends the member back to the coordinator with what it holds, and it loses all only if it is
+    /// unknown there. [`Mode::Draft`]: assigned comes before revoked; NEED_REJOIN asks for the next join;
+    /// ILLEGAL_GENERATION on a commit loses everything at once.
+    pub mode: Mode,
     /// The version of the subscription that is written; 1 is the first with claims, 2 the first with generations.
     pub subscription_version: i16,
     /// The version of JoinGroup; see [`JoinGroupRequest`](super::super::message::JoinGroupRequest).
@@ -70,7 +63,7 @@ impl MemberConfig {
             group_instance_id: None,
             rack: None,
             selection,
-            mode: RoundMode::Shipped,
+            mode: Mode::Shipped,
             subscription_version: 3,
             join_version: 9,
             session_timeout_ms: 45_000,
@@ -96,7 +89,7 @@ impl MemberConfig {
 
     /// Sets which text of KIP-429 is followed.
     #[must_use]
-    pub fn with_mode(mut self, mode: RoundMode) -> Self {
+    pub fn with_mode(mut self, mode: Mode) -> Self {
         self.mode = mode;
         self
     }

@@ -161,6 +161,7 @@ impl Member {
         self.watched.clear();
         self.callbacks.clear();
         self.lost = !self.owned.is_empty();
+        self.doubted = false;
         self.rejoin = Some(RejoinReason::MembershipReset);
         if forget_id {
             self.member_id.clear();
@@ -247,7 +248,11 @@ impl Member {
             return;
         };
         self.member_id = answer.member_id;
-        self.generation = Some(answer.generation_id);
+        let seen = self.generation.replace(answer.generation_id);
+        let missed = seen.is_none_or(|seen| {
+            answer.generation_id != seen && Some(answer.generation_id) != seen.checked_add(1)
+        });
+        self.doubted |= missed && !self.owned.is_empty();
         self.leads = leads;
         self.announced = None;
         self.join_tries = 0;
@@ -265,7 +270,9 @@ impl Member {
         if protocol == RebalanceProtocol::Eager && !self.owned.is_empty() {
             let assignor = joined.assignor.clone();
             self.report(Report::FellBackToEager { assignor, partitions: self.owned.clone() });
-            self.callbacks.push_back((CallbackKind::Revoked, self.owned.clone()));
+            let kind =
+                if core::mem::take(&mut self.doubted) { CallbackKind::Lost } else { CallbackKind::Revoked };
+            self.callbacks.push_back((kind, self.owned.clone()));
         }
         // Without a callback to wait for, `settle` goes straight on to SyncGroup.
         self.state = State::FallingBack(joined);

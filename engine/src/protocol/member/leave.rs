@@ -62,7 +62,7 @@ impl Member {
         match leaving.phase {
             LeavePhase::Callbacks => {
                 if !self.owned.is_empty() {
-                    let kind = if self.lost || !self.holds_generation() {
+                    let kind = if self.lost || self.doubted || !self.holds_generation() {
                         CallbackKind::Lost
                     } else {
                         CallbackKind::Revoked
@@ -164,6 +164,7 @@ impl Member {
         self.heartbeat_sent = false;
         self.rebalance_started_ms = None;
         self.rejoin = None;
+        self.doubted = false;
         if self.config.group_instance_id.is_none() {
             self.member_id.clear();
         }

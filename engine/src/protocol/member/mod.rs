@@ -21,6 +21,10 @@
 //! | 1.5 MEMBER_ID_REQUIRED | join again with the id |
 //! | 1.6 NEED_REJOIN, or something was revoked | callbacks, then join with what is left |
 //!
+//! A member that finds it has missed a generation (its join answer is more than one generation on, or a commit was
+//! refused with ILLEGAL_GENERATION) may have lost partitions to others without being told. It stops processing until
+//! the next assignment, and what that takes away is lost, not revoked.
+//!
 //! Each request remembers the membership it was sent with, so an answer to an earlier generation changes nothing.
 
 mod action;
@@ -45,7 +49,7 @@ pub use action::{
     Action, AssignId, AssignRequest, Callback, CallbackKind, CommitError, CommitId, GroupMetadata, Metadata,
     MetadataScope, Report, RequestId,
 };
-pub use config::{MemberConfig, RoundMode};
+pub use config::MemberConfig;
 pub use state::MemberState;
 
 use self::callback::Running;
@@ -57,6 +61,7 @@ use super::message::{NO_GENERATION, TopicPartition};
 use super::metrics::MemberMetrics;
 use super::partition_set::PartitionSet;
 use super::selection::{RebalanceProtocol, UserData};
+pub use crate::revoke::Mode;
 
 /// Decides by its name whether a topic belongs to a subscription.
 #[derive(Clone)]
@@ -115,7 +120,7 @@ impl Wanted {
 ///
 /// ```
 /// use tenure::protocol::error::ErrorCode;
-/// use tenure::protocol::member::{Action, CallbackKind, Member, MemberConfig, RoundMode};
+/// use tenure::protocol::member::{Action, CallbackKind, Member, MemberConfig, Mode};
 /// use tenure::protocol::message::*;
 /// use tenure::protocol::partition_set::PartitionSet;
 /// use tenure::protocol::payload::{MemberAssignment, MemberSubscription};
@@ -159,7 +164,7 @@ impl Wanted {
 ///             }
 ///             Action::Send { id, request: Request::SyncGroup(_), .. } => {
 ///                 let assignment = MemberAssignment::new(plan.next().unwrap());
-///                 let assignment = assignment.encode(RoundMode::Shipped, 3)?;
+///                 let assignment = assignment.encode(Mode::Shipped, 3)?;
 ///                 let synced = SyncGroupResponse { assignment, ..SyncGroupResponse::default() };
 ///                 member.handle_response(id, synced.into(), 0)?;
 ///             }
@@ -208,6 +213,9 @@ pub struct Member {
     announced: Option<RebalanceProtocol>,
     /// The membership was reset: all that is owned is lost.
     lost: bool,
+    /// The group may have gone through a generation without this member, so that what it owns may be another's by
+    /// now: it is not processed until an assignment tells.
+    doubted: bool,
     rejoin: Option<RejoinReason>,
     /// The generation whose request for a follow-up was already obeyed.
     followed_up: Option<i32>,
@@ -266,6 +274,7 @@ impl Member {
             last_assigned: PartitionSet::new(),
             announced: None,
             lost: false,
+            doubted: false,
             rejoin: None,
             followed_up: None,
             leads: false,
@@ -317,7 +326,7 @@ impl Member {
 
     /// The partitions that the application may process: what is owned, less what a callback is announcing.
     pub fn fetchable(&self) -> PartitionSet {
-        if self.lost || matches!(self.state, State::Fatal | State::Closed) {
+        if self.lost || self.doubted || matches!(self.state, State::Fatal | State::Closed) {
             return PartitionSet::new();
         }
         let mut fetchable = self.owned.minus(&self.vanished);
@@ -451,7 +460,9 @@ impl Member {
         self.generation = None;
         self.settled = None;
         self.lost = true;
+        self.doubted = false;
         self.leads = false;
+        self.commits.iter_mut().for_each(Commit::unsend);
         self.fail_commits(&CommitError::NotMember);
         self.fatal = Some(error);
         self.state = State::Fatal;

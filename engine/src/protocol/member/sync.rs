@@ -8,7 +8,7 @@ use super::super::selection::RebalanceProtocol;
 use super::action::{Action, AssignId, AssignRequest, CallbackKind, GroupMetadata, Report, RequestId};
 use super::request::{Pending, RequestKind};
 use super::state::{Joined, RejoinReason, State};
-use super::{Member, RoundMode};
+use super::{Member, Mode};
 use crate::codec::Subscription;
 
 impl Member {
@@ -190,11 +190,12 @@ impl Member {
         self.gone.clear();
         self.follow_up(&joined, !revoked.is_empty(), assignment.need_rejoin);
 
+        let doubted = core::mem::take(&mut self.doubted);
         let added = (CallbackKind::Assigned, added);
-        let revoked = (CallbackKind::Revoked, revoked);
+        let revoked = (if doubted { CallbackKind::Lost } else { CallbackKind::Revoked }, revoked);
         match self.config.mode {
-            RoundMode::Shipped => self.callbacks.extend([revoked, added]),
-            RoundMode::Draft => self.callbacks.extend([added, revoked]),
+            Mode::Shipped => self.callbacks.extend([revoked, added]),
+            Mode::Draft => self.callbacks.extend([added, revoked]),
         }
         self.session_deadline_ms = now_ms.saturating_add(self.config.session_timeout_ms);
         self.state = State::Completing { assignor: joined.assignor };
