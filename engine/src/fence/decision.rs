@@ -151,6 +151,13 @@ pub enum FenceError {
         /// The newest epoch seen.
         current: i16,
     },
+    /// The transaction coordinator that ends the transaction was replaced.
+    TransactionCoordinator {
+        /// Its epoch.
+        given: i32,
+        /// The newest epoch seen.
+        current: i32,
+    },
     /// The member is right, but its generation has no assignment yet. Not a fence: join goes on, commit later.
     Rebalancing,
 }
@@ -164,6 +171,7 @@ impl FenceError {
             Self::Member { .. } | Self::Nobody => ErrorCode::UnknownMemberId,
             Self::Instance { .. } => ErrorCode::FencedInstanceId,
             Self::ProducerEpoch { .. } => ErrorCode::InvalidProducerEpoch,
+            Self::TransactionCoordinator { .. } => ErrorCode::TransactionCoordinatorFenced,
             Self::Rebalancing => ErrorCode::RebalanceInProgress,
         }
     }
@@ -183,6 +191,9 @@ impl fmt::Display for FenceError {
             }
             Self::ProducerEpoch { producer_id, given, current } => {
                 write!(f, "epoch {given} of producer {producer_id} is older than {current}")?;
+            }
+            Self::TransactionCoordinator { given, current } => {
+                write!(f, "transaction coordinator of epoch {given} was replaced by one of {current}")?;
             }
             Self::Rebalancing => f.write_str("the generation has no assignment yet")?,
         }

@@ -16,11 +16,19 @@
 
 #![forbid(unsafe_code)]
 
+pub mod cycle;
 mod decision;
+mod metadata;
 mod pending;
+mod producer;
+pub mod stable;
+pub mod transaction;
+pub mod upgrade;
 
 pub use decision::{
     CommitIdentity, FenceError, GroupPhase, Membership, Rules, admit_commit, admit_member, admit_producer,
     admit_transactional_commit,
 };
+pub use metadata::GroupMetadata;
 pub use pending::{Blocker, HeldOffset, PendingOffsets};
+pub use producer::{MarkerVerdict, ProducerFence};

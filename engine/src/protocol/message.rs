@@ -7,6 +7,10 @@
 
 use super::error::ErrorCode;
 
+/// Whom to answer: the caller's own number for one request on one connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Caller(pub u64);
+
 /// The generation of a client that is no member: what a simple consumer or an unfenced producer sends.
 pub const NO_GENERATION: i32 = -1;
 
@@ -486,10 +490,21 @@ pub struct EndTxnRequest {
 }
 
 /// The answer to [`EndTxnRequest`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EndTxnResponse {
     /// The outcome.
     pub error: ErrorCode,
+    /// The producer id to go on with (version 5), or [`NO_PRODUCER_ID`] to keep the one at hand.
+    pub producer_id: i64,
+    /// The epoch to go on with.
+    pub producer_epoch: i16,
+}
+
+impl EndTxnResponse {
+    /// A refusal.
+    pub fn refused(error: ErrorCode) -> Self {
+        Self { error, producer_id: NO_PRODUCER_ID, producer_epoch: NO_PRODUCER_EPOCH }
+    }
 }
 
 /// The transaction coordinator's word to a group coordinator: this producer's pending offsets count, or are dropped.
@@ -505,6 +520,8 @@ pub struct TxnMarkerRequest {
     pub committed: bool,
     /// The transaction coordinator's own epoch; an older one is refused.
     pub coordinator_epoch: i32,
+    /// From 2 on each transaction has an epoch of its own (KIP-890), so a marker seen twice can be told.
+    pub transaction_version: i8,
 }
 
 /// The answer to [`TxnMarkerRequest`].

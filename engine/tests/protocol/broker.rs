@@ -275,7 +275,14 @@ pub(crate) fn txn_commit(
 }
 
 pub(crate) fn marker((producer_id, producer_epoch): (i64, i16), committed: bool) -> TxnMarkerRequest {
-    TxnMarkerRequest { group_id: GROUP.into(), producer_id, producer_epoch, committed, coordinator_epoch: 0 }
+    TxnMarkerRequest {
+        group_id: GROUP.into(),
+        producer_id,
+        producer_epoch,
+        committed,
+        coordinator_epoch: 0,
+        transaction_version: 1,
+    }
 }
 
 pub(crate) fn fetch_stable() -> OffsetFetchRequest {

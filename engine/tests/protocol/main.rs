@@ -2,10 +2,13 @@
 //! `datasets/cases/protocol`.
 
 mod broker;
+mod cases_coordinator;
 mod cases_member;
 mod coordinator;
 mod coordinator_table;
+mod fence;
 mod host;
 mod member;
 mod member_table;
 mod selection;
+mod world;

@@ -6,11 +6,7 @@ use super::config::Config;
 use super::offsets::InFlight;
 use super::record::Record;
 use super::roster::Seat;
-use crate::protocol::message::{OffsetCommitResponse, Response};
-
-/// Whom to answer: the caller's own number for one request on one connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Caller(pub u64);
+use crate::protocol::message::{Caller, OffsetCommitResponse, Response};
 
 /// One write to the log, to be acknowledged with [`Coordinator::handle_append`](super::Coordinator::handle_append).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,7 +42,7 @@ pub(super) enum Continuation {
     /// Offsets, plain or of a transaction.
     Offsets { to: Caller, transactional: bool, response: OffsetCommitResponse, in_flight: InFlight },
     /// The end of a transaction.
-    Marker { to: Caller, producer_id: i64, committed: bool },
+    Marker { to: Caller, producer_id: i64, producer_epoch: i16, committed: bool },
     /// The group is forgotten.
     Tombstone,
     /// Nothing waits for it.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::action::{Action, AppendId, Caller, Context, Continuation, Desk};
+use super::action::{Action, AppendId, Context, Continuation, Desk};
 use super::config::Config;
 use super::group::Group;
 use super::offsets::InFlight;
@@ -10,12 +10,12 @@ use super::record::Record;
 use super::rollout::{NoCommonProtocol, check_roll_out};
 use super::roster::millis;
 use crate::fence::{
-    Blocker, CommitIdentity, FenceError, GroupPhase, Rules, admit_commit, admit_producer,
+    Blocker, CommitIdentity, GroupPhase, MarkerVerdict, ProducerFence, Rules, admit_commit,
     admit_transactional_commit,
 };
 use crate::protocol::error::ErrorCode;
 use crate::protocol::message::{
-    CommittedOffset, HeartbeatRequest, HeartbeatResponse, JoinGroupRequest, JoinGroupResponse,
+    Caller, CommittedOffset, HeartbeatRequest, HeartbeatResponse, JoinGroupRequest, JoinGroupResponse,
     LeaveGroupRequest, LeaveGroupResponse, LeftMember, OffsetCommitRequest, OffsetCommitResponse,
     OffsetFetchRequest, OffsetFetchResponse, Request, Response, SyncGroupRequest, SyncGroupResponse,
     TopicPartition, TxnMarkerRequest, TxnMarkerResponse, TxnOffsetCommitRequest,
@@ -28,13 +28,6 @@ pub(super) enum Tenancy {
     Elsewhere,
     Loading,
     Here,
-}
-
-/// The newest epochs seen of a producer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct ProducerEpochs {
-    pub(super) producer: i16,
-    pub(super) coordinator: i32,
 }
 
 /// A group as it is now.
@@ -106,7 +99,7 @@ pub struct Coordinator {
     pub(super) config: Config,
     pub(super) tenancy: Tenancy,
     pub(super) groups: BTreeMap<String, Group>,
-    pub(super) producers: BTreeMap<i64, ProducerEpochs>,
+    pub(super) producers: ProducerFence,
     pub(super) desk: Desk,
 }
 
@@ -117,7 +110,7 @@ impl Coordinator {
             config,
             tenancy: Tenancy::Elsewhere,
             groups: BTreeMap::new(),
-            producers: BTreeMap::new(),
+            producers: ProducerFence::new(),
             desk: Desk::default(),
         }
     }
@@ -255,7 +248,7 @@ impl Coordinator {
             let rules = self.config.fence;
             let (group, _) = self.group_entry(&request.group_id, now_ms);
             admit_transactional_commit(group, &CommitIdentity::from(&request), rules)
-                .and_then(|()| self.admit_epoch(producer.0, producer.1))
+                .and_then(|()| self.producers.admit_write(producer.0, producer.1))
                 .map_err(|error| error.code())
         });
         if let Err(error) = admitted {
@@ -263,30 +256,26 @@ impl Coordinator {
             self.context(now_ms).answer(from, Response::TxnOffsetCommit(response));
             return;
         }
-        self.producers.entry(producer.0).or_default().producer = producer.1;
+        self.producers.note_write(producer.0, producer.1);
         let (group, mut context) = self.group_entry(&request.group_id, now_ms);
         group.store_offsets(&mut context, request.offsets, Some(producer), from);
     }
 
     /// A transaction coordinator ends a producer's transaction here.
     pub fn handle_txn_marker(&mut self, request: &TxnMarkerRequest, from: Caller, now_ms: u64) {
-        let known = self.producers.get(&request.producer_id).copied().unwrap_or_default();
-        let error = if let Err(error) = self.admit_group(&request.group_id) {
-            error
-        } else if request.coordinator_epoch < known.coordinator {
-            ErrorCode::TransactionCoordinatorFenced
-        } else if let Err(error) = self.admit_epoch(request.producer_id, request.producer_epoch) {
-            error.code()
-        } else {
-            ErrorCode::None
+        let judged = self
+            .admit_group(&request.group_id)
+            .and_then(|()| self.producers.judge_marker(request).map_err(|error| error.code()));
+        let answer = match judged {
+            Ok(MarkerVerdict::Apply) => None,
+            Ok(MarkerVerdict::Duplicate) => Some(ErrorCode::None),
+            Err(error) => Some(error),
         };
-        if error.is_error() {
+        if let Some(error) = answer {
             self.context(now_ms).answer(from, TxnMarkerResponse { error });
             return;
         }
-        let epochs =
-            ProducerEpochs { producer: request.producer_epoch, coordinator: request.coordinator_epoch };
-        self.producers.insert(request.producer_id, epochs);
+        self.producers.note_marker(request.producer_id, request.producer_epoch, request.coordinator_epoch);
         let record = Record::Marker {
             group_id: request.group_id.clone(),
             producer_id: request.producer_id,
@@ -294,8 +283,12 @@ impl Coordinator {
             committed: request.committed,
             coordinator_epoch: request.coordinator_epoch,
         };
-        let then =
-            Continuation::Marker { to: from, producer_id: request.producer_id, committed: request.committed };
+        let then = Continuation::Marker {
+            to: from,
+            producer_id: request.producer_id,
+            producer_epoch: request.producer_epoch,
+            committed: request.committed,
+        };
         self.context(now_ms).append(&request.group_id, vec![record], then);
     }
 
@@ -351,11 +344,12 @@ impl Coordinator {
     pub fn handle_append(&mut self, id: AppendId, error: ErrorCode, now_ms: u64) {
         let Some((group_id, then)) = self.desk.appends.remove(&id) else { return };
         let error = as_answered(error);
-        if let Continuation::Marker { to, producer_id, committed } = then {
-            if let Some(group) = self.groups.get_mut(&group_id)
-                && error.is_none()
-            {
-                group.offsets.settle(producer_id, committed);
+        if let Continuation::Marker { to, producer_id, producer_epoch, committed } = then {
+            if error.is_none() {
+                self.producers.note_settled(producer_id, producer_epoch);
+                if let Some(group) = self.groups.get_mut(&group_id) {
+                    group.offsets.settle(producer_id, committed);
+                }
             }
             self.context(now_ms).answer(to, TxnMarkerResponse { error });
             return;
@@ -497,11 +491,6 @@ impl Coordinator {
             Err(ErrorCode::IllegalGeneration)
         }
     }
-
-    fn admit_epoch(&self, producer_id: i64, epoch: i16) -> Result<(), FenceError> {
-        let newest = self.producers.get(&producer_id).map(|epochs| epochs.producer);
-        admit_producer(producer_id, epoch, newest)
-    }
 }
 
 impl Group {
@@ -584,7 +573,7 @@ fn refuse_stranger(request: &Request) -> Response {
     match request {
         Request::AddPartitionsToTxn(_) => m::AddPartitionsToTxnResponse { error }.into(),
         Request::AddOffsetsToTxn(_) => m::AddOffsetsToTxnResponse { error }.into(),
-        Request::EndTxn(_) => m::EndTxnResponse { error }.into(),
+        Request::EndTxn(_) => m::EndTxnResponse::refused(error).into(),
         Request::FindCoordinator(_) => m::FindCoordinatorResponse { error, node_id: -1 }.into(),
         _ => m::InitProducerIdResponse::refused(error).into(),
     }

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::action::{Caller, Context, Continuation};
+use super::action::{Context, Continuation};
 use super::offsets::Offsets;
 use super::record::{GroupRecord, Record};
 use super::roster::{Roster, Support};
 use crate::fence::{GroupPhase, admit_member};
 use crate::protocol::error::ErrorCode;
 use crate::protocol::message::{
-    HeartbeatRequest, HeartbeatResponse, JoinGroupResponse, LeavingMember, SyncGroupRequest,
+    Caller, HeartbeatRequest, HeartbeatResponse, JoinGroupResponse, LeavingMember, SyncGroupRequest,
     SyncGroupResponse,
 };
 

@@ -1,11 +1,13 @@
 //! Joining: who is let in, what a join does in each state, when a rebalance begins and when all have joined.
 
-use super::action::{Caller, Context, Continuation, Replacement};
+use super::action::{Context, Continuation, Replacement};
 use super::group::{Group, JoinWait};
 use super::roster::Seat;
 use crate::fence::{GroupPhase, Membership, admit_member};
 use crate::protocol::error::ErrorCode;
-use crate::protocol::message::{JoinGroupRequest, JoinGroupResponse, JoinProtocol, SyncGroupResponse};
+use crate::protocol::message::{
+    Caller, JoinGroupRequest, JoinGroupResponse, JoinProtocol, SyncGroupResponse,
+};
 
 impl Group {
     /// Handles a join of a group that is here and loaded.

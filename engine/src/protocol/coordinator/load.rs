@@ -1,7 +1,7 @@
 //! Taking a log over and giving it up: what a coordinator's move does to its groups.
 
 use super::action::Action;
-use super::broker::{Coordinator, ProducerEpochs, Tenancy};
+use super::broker::{Coordinator, Tenancy};
 use super::group::Group;
 use super::record::{GroupRecord, Record};
 use super::roster::{Roster, Seat};
@@ -89,7 +89,7 @@ impl Coordinator {
             }
             Record::Offset { partition, value: Some(value), producer, .. } => {
                 if let Some((producer_id, epoch)) = producer {
-                    self.producers.entry(producer_id).or_default().producer = epoch;
+                    self.producers.note_write(producer_id, epoch);
                 }
                 self.replayed(&group_id, now_ms).offsets.put(partition, value, producer, position);
             }
@@ -100,8 +100,8 @@ impl Coordinator {
                 self.drop_if_bare(&group_id);
             }
             Record::Marker { producer_id, producer_epoch, committed, coordinator_epoch, .. } => {
-                let epochs = ProducerEpochs { producer: producer_epoch, coordinator: coordinator_epoch };
-                self.producers.insert(producer_id, epochs);
+                self.producers.note_marker(producer_id, producer_epoch, coordinator_epoch);
+                self.producers.note_settled(producer_id, producer_epoch);
                 if let Some(group) = self.groups.get_mut(&group_id) {
                     group.offsets.settle(producer_id, committed);
                 }

@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::action::Caller;
 use super::record::MemberRecord;
-use crate::protocol::message::{JoinGroupRequest, JoinMember, JoinProtocol};
+use crate::protocol::message::{Caller, JoinGroupRequest, JoinMember, JoinProtocol};
 
 /// A member, as the coordinator keeps it.
 #[derive(Debug, Clone, PartialEq, Eq)]
