@@ -68,7 +68,9 @@ fn summary(out: &mut String, strategy: Strategy, round: &Round<'_>, outcome: &Ou
         count(stats.partitions.into(), "partition"),
         count(stats.members.into(), "member")
     )?;
-    let loads = if stats.load_min == stats.load_max {
+    let loads = if stats.members == 0 {
+        "no members".to_string()
+    } else if stats.load_min == stats.load_max {
         format!("every member {}", count(stats.load_min.into(), "partition"))
     } else {
         format!("{} to {} a member", stats.load_min, count(stats.load_max.into(), "partition"))
@@ -105,20 +107,17 @@ fn rejoin(out: &mut String, round: &Round<'_>) -> core::fmt::Result {
         return writeln!(out, "rejoin      no, this is the last round");
     }
     let withheld: Vec<PartitionIndex> = round.withheld().collect();
+    if !withheld.is_empty() {
+        let names = named(runs_of(group.topology(), withheld.iter().copied()));
+        let partitions = count(withheld.len() as u64, "partition");
+        return writeln!(out, "rejoin      {WARN}yes{WARN:#}: {partitions} withheld until let go ({names})");
+    }
     let revoking = group
         .member_indices()
         .filter(|&m| group.protocol(m) == Protocol::Cooperative)
         .filter(|&m| revoked_runs(round, m).next().is_some());
     let who = count(revoking.count() as u64, "member");
-    if withheld.is_empty() {
-        return writeln!(
-            out,
-            "rejoin      {WARN}yes{WARN:#}: {who} gives partitions up, nobody waits for them"
-        );
-    }
-    let names = named(runs_of(group.topology(), withheld.iter().copied()));
-    let partitions = count(withheld.len() as u64, "partition");
-    writeln!(out, "rejoin      {WARN}yes{WARN:#}: {partitions} withheld until {who} let go ({names})")
+    writeln!(out, "rejoin      {WARN}yes{WARN:#}: {who} with something to revoke, which nobody waits for")
 }
 
 /// "orders 0, 4–7, clicks 2 and 5 more runs".

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::trail::Trail;
+use super::trail::{Fault, Trail};
 
 /// Why a snapshot was refused.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -10,7 +10,7 @@ use super::trail::Trail;
 pub struct SnapshotError {
     /// Line, from 1.
     pub line: usize,
-    /// Column in characters, from 1; 0 is the very start of a line.
+    /// Column in characters, from 1.
     pub column: usize,
     /// The path of the field, such as `members."consumer-1".owned."orders"[2]`; empty for the whole document.
     pub field: String,
@@ -45,10 +45,11 @@ impl core::error::Error for SnapshotError {}
 /// The error of bytes that are no UTF-8 from `at` on.
 pub(super) fn not_utf8(bytes: &[u8], at: usize) -> SnapshotError {
     let good = core::str::from_utf8(&bytes[..at]).unwrap_or_default();
+    let (line, _) = end_of(good);
     let last = good.rsplit('\n').next().unwrap_or_default();
     let wide = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
     SnapshotError {
-        line: good.matches('\n').count() + 1,
+        line,
         column: last.chars().count() + 1,
         field: String::new(),
         message: if wide {
@@ -62,9 +63,24 @@ pub(super) fn not_utf8(bytes: &[u8], at: usize) -> SnapshotError {
 
 /// The error that the reader of JSON met, with what the trail knows of it.
 pub(super) fn at(text: &str, error: &serde_json::Error, trail: &Trail) -> SnapshotError {
-    let (line, column) = position(text, error);
-    let (message, remedy) = trail.take_fault().unwrap_or_else(|| describe(error));
-    SnapshotError { line, column, field: trail.take_field(), message, remedy }
+    let field = trail.take_field();
+    let Some(Fault { message, remedy, address }) = trail.take_fault() else {
+        let (line, column) = position(text, error);
+        let (message, remedy) = describe(error);
+        return SnapshotError { line, column, field, message, remedy };
+    };
+    let offset = address.and_then(|address| address.checked_sub(text.as_ptr().addr()));
+    let (line, column) = match offset.and_then(|offset| text.get(..offset)) {
+        Some(before) => end_of(before),
+        None => position(text, error),
+    };
+    SnapshotError { line, column, field, message, remedy }
+}
+
+/// Line and column of the last character of a text.
+fn end_of(text: &str) -> (usize, usize) {
+    let last = text.rsplit('\n').next().unwrap_or_default();
+    (text.matches('\n').count() + 1, last.chars().count().max(1))
 }
 
 /// Columns in characters, where the reader counts bytes.
@@ -72,7 +88,7 @@ fn position(text: &str, error: &serde_json::Error) -> (usize, usize) {
     let line = error.line().max(1);
     let content = text.split('\n').nth(line - 1).unwrap_or_default();
     let bytes = error.column().min(content.len());
-    let column = content.char_indices().take_while(|(at, _)| *at < bytes).count();
+    let column = content.char_indices().take_while(|(at, _)| *at < bytes).count().max(1);
     (line, column)
 }
 
@@ -105,16 +121,18 @@ fn describe(error: &serde_json::Error) -> (String, String) {
     }
 }
 
+/// The reader's name of a value in plain words: "integer `3`" is "the number 3".
 fn found_words(found: &str) -> String {
-    match found {
+    let found = found.replace('`', "");
+    match &*found {
         "map" => "an object".to_string(),
         "sequence" => "a list".to_string(),
         "null" => "null".to_string(),
         _ => match found.split_once(' ') {
             Some(("floating", rest)) => format!("the number {}", rest.trim_start_matches("point ")),
             Some(("integer", rest)) => format!("the number {rest}"),
-            Some((_, _)) => format!("the {}", super::trail::shorten(found, 80)),
-            None => found.to_string(),
+            Some((_, _)) => format!("the {}", super::trail::shorten(&found, 80)),
+            None => found,
         },
     }
 }

@@ -1,6 +1,7 @@
 //! The `members` of a snapshot: straight into the group's builder.
 
 use core::fmt;
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -51,7 +52,8 @@ impl<'de> Visitor<'de> for Members<'_> {
         let mut marks = Marks::new(topology);
         while let Some(id) = map.next_key_seed(Name("the id of a member"))? {
             if !seen.insert(id.clone()) {
-                let error = trail.fail(
+                let error = trail.fail_at(
+                    &id,
                     format_args!("member {} is given twice", quoted(&id)),
                     "member ids are unique in a group",
                 );
@@ -59,7 +61,7 @@ impl<'de> Visitor<'de> for Members<'_> {
             }
             let mut member = builder.member(&id);
             member.protocol(protocol);
-            let seed = Member { trail, topology, member: &mut member, marks: &mut marks };
+            let seed = Member { trail, id: &id, topology, member: &mut member, marks: &mut marks };
             let own = map.next_value_seed(seed).map_err(|error| trail.name(&id, error))?;
             if !own {
                 read.followed = Some(protocol);
@@ -115,6 +117,7 @@ impl Marks {
 
 struct Member<'a, 'b> {
     trail: &'a Trail,
+    id: &'a Cow<'a, str>,
     topology: &'a Topology,
     member: &'a mut MemberBuilder<'b>,
     marks: &'a mut Marks,
@@ -139,13 +142,14 @@ impl<'de> Visitor<'de> for Member<'_, '_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<bool, A::Error> {
-        let Self { trail, topology, member, marks } = self;
+        let Self { trail, id, topology, member, marks } = self;
         marks.next_member();
         let mut seen = [false; MEMBER_KEYS.len()];
         let mut own_protocol = false;
         while let Some(key) = map.next_key_seed(Name("a key"))? {
             let Some(at) = MEMBER_KEYS.iter().position(|known| *known == key) else {
-                let error = trail.fail(
+                let error = trail.fail_at(
+                    &key,
                     format_args!("unknown key {} in a member", quoted(&key)),
                     suggest(&key, MEMBER_KEYS),
                 );
@@ -176,7 +180,8 @@ impl<'de> Visitor<'de> for Member<'_, '_> {
                         Some("cooperative") => _ = member.protocol(Protocol::Cooperative),
                         Some("eager") => _ = member.protocol(Protocol::Eager),
                         Some(name) => {
-                            return Err(trail.fail(
+                            return Err(trail.fail_at(
+                                &key,
                                 format_args!("unknown protocol {}", quoted(name)),
                                 format_args!("write {PROTOCOLS}"),
                             ));
@@ -188,7 +193,8 @@ impl<'de> Visitor<'de> for Member<'_, '_> {
             read.map_err(|error| trail.key(&key, error))?;
         }
         if !seen[0] {
-            return Err(trail.fail(
+            return Err(trail.fail_at(
+                id,
                 "the member has no `topics`",
                 "add \"topics\" with the list of topics that it subscribes to; [] for none",
             ));
@@ -276,7 +282,8 @@ impl<'de> Visitor<'de> for Owned<'_, '_> {
         while let Some(name) = map.next_key_seed(Name("the name of a topic"))? {
             let topic = topology.find(&name);
             if !marks.first(&name, topic) {
-                let error = trail.fail(
+                let error = trail.fail_at(
+                    &name,
                     format_args!("topic {} is given twice", quoted(&name)),
                     "put its partitions into one list",
                 );

@@ -1,6 +1,7 @@
 //! The snapshot as a whole: its keys, their order, and the second pass.
 
 use core::fmt;
+use std::borrow::Cow;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use tenure::Group;
@@ -19,10 +20,10 @@ const ASSIGNORS: &str = "\"cooperative-sticky\", \"sticky\", \"range\" or \"roun
 
 /// Reads a snapshot.
 pub(super) fn read(text: &str, options: &Options) -> Result<Snapshot, SnapshotError> {
-    let mut reading = Reading::new(options);
-    reading.pass(text)?;
+    let mut reading = Reading::new(text, options);
+    reading.pass()?;
     if reading.members.is_none() {
-        reading.pass(text)?;
+        reading.pass()?;
     }
     let Reading { builder, strategy, .. } = reading;
     let group = builder.build().map_err(|refused| SnapshotError {
@@ -37,6 +38,7 @@ pub(super) fn read(text: &str, options: &Options) -> Result<Snapshot, SnapshotEr
 
 /// What is known so far, from one pass to the next.
 struct Reading<'a> {
+    text: &'a str,
     trail: Trail,
     options: &'a Options,
     strategy: Option<Strategy>,
@@ -47,8 +49,9 @@ struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    fn new(options: &'a Options) -> Self {
+    fn new(text: &'a str, options: &'a Options) -> Self {
         Self {
+            text,
             trail: Trail::default(),
             options,
             strategy: options.strategy,
@@ -59,21 +62,23 @@ impl<'a> Reading<'a> {
     }
 
     /// Reads the document once. The members are read if the topics are known by then.
-    fn pass(&mut self, text: &str) -> Result<(), SnapshotError> {
+    fn pass(&mut self) -> Result<(), SnapshotError> {
+        let text = self.text;
         let mut reader = serde_json::Deserializer::from_str(text);
         let read = Top(self).deserialize(&mut reader).and_then(|()| reader.end());
         read.map_err(|refused| error::at(text, &refused, &self.trail))
     }
 
     /// The value of one key; the first time it is met in this pass.
-    fn value<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+    fn value<'de, A: MapAccess<'de>>(&mut self, key: &Cow<'de, str>, map: &mut A) -> Result<(), A::Error> {
         let trail = &self.trail;
-        match key {
+        match &**key {
             "assignor" => {
                 let name = map.next_value_seed(OptionalName(ASSIGNORS))?;
                 let strategy = name.map(|name| {
                     name.parse::<Strategy>().map_err(|_| {
-                        trail.fail(
+                        trail.fail_at(
+                            key,
                             format_args!("unknown assignor {}", quoted(&name)),
                             format_args!("write {ASSIGNORS}"),
                         )
@@ -135,7 +140,8 @@ impl<'de> Visitor<'de> for Top<'_, '_> {
         while let Some(key) = map.next_key_seed(Name("a key"))? {
             let trail = &reading.trail;
             let Some(at) = TOP_KEYS.iter().position(|known| *known == key) else {
-                let error = trail.fail(
+                let error = trail.fail_at(
+                    &key,
                     format_args!("unknown key {} in the snapshot", quoted(&key)),
                     suggest(&key, TOP_KEYS),
                 );
@@ -150,7 +156,8 @@ impl<'de> Visitor<'de> for Top<'_, '_> {
         }
         let missing = TOP_KEYS.iter().zip(seen).skip(1).find(|(_, seen)| !seen);
         match missing {
-            Some((&key, _)) => Err(reading.trail.fail(
+            Some((&key, _)) => Err(reading.trail.fail_at(
+                &Cow::Borrowed(reading.text),
                 format_args!("the snapshot has no `{key}`"),
                 format_args!("add \"{key}\", an object; it may be empty"),
             )),

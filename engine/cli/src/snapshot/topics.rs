@@ -1,6 +1,7 @@
 //! The `topics` of a snapshot: partition counts, and the racks of replicas.
 
 use core::fmt;
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -41,10 +42,13 @@ impl<'de> Visitor<'de> for Topics<'_> {
                     .fail(format_args!("topic {} is given twice", quoted(&name)), "give each topic once");
                 return Err(trail.name(&name, error));
             }
-            let topic = map.next_value_seed(Topic(trail)).map_err(|error| trail.name(&name, error))?;
+            let topic = map
+                .next_value_seed(Topic { trail, name: &name })
+                .map_err(|error| trail.name(&name, error))?;
             total += u64::from(topic.partitions);
             if total > u64::from(self.limit) {
-                let error = trail.fail(
+                let error = trail.fail_at(
+                    &name,
                     format_args!(
                         "with {} partitions of {} the topics have {total}, above the limit of {}",
                         topic.partitions,
@@ -66,7 +70,10 @@ impl<'de> Visitor<'de> for Topics<'_> {
 
 /// One topic: a partition count, or an object with `partitions` and `racks`.
 #[derive(Clone, Copy)]
-struct Topic<'a>(&'a Trail);
+struct Topic<'a> {
+    trail: &'a Trail,
+    name: &'a Cow<'a, str>,
+}
 
 struct Size {
     partitions: u32,
@@ -76,7 +83,7 @@ struct Size {
 impl Topic<'_> {
     fn count(&self) -> Integer<'_> {
         Integer {
-            trail: self.0,
+            trail: self.trail,
             what: "a partition count",
             example: "12",
             min: 0,
@@ -121,15 +128,17 @@ impl<'de> Visitor<'de> for Topic<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Size, A::Error> {
-        let trail = self.0;
+        let Self { trail, name } = self;
         let mut partitions = None;
         let mut racks: Option<Option<Vec<Vec<String>>>> = None;
+        let mut racks_key = Cow::Borrowed("");
         while let Some(key) = map.next_key_seed(Name("a key"))? {
             let twice = match &*key {
                 "partitions" => partitions.is_some(),
                 "racks" => racks.is_some(),
                 _ => {
-                    let error = trail.fail(
+                    let error = trail.fail_at(
+                        &key,
                         format_args!("unknown key {} in a topic", quoted(&key)),
                         suggest(&key, TOPIC_KEYS),
                     );
@@ -143,18 +152,23 @@ impl<'de> Visitor<'de> for Topic<'_> {
                 partitions = map.next_value_seed(self.count()).map_err(|error| trail.key(&key, error))?;
             } else {
                 racks = Some(map.next_value_seed(Racks(trail)).map_err(|error| trail.key(&key, error))?);
+                racks_key = key;
             }
         }
         let Some(partitions) = partitions else {
-            return Err(trail
-                .fail("the topic has no `partitions`", "add \"partitions\" with the number of partitions"));
+            return Err(trail.fail_at(
+                name,
+                "the topic has no `partitions`",
+                "add \"partitions\" with the number of partitions",
+            ));
         };
         let size = Self::plain(Some(partitions));
         let racks = racks.flatten();
         if let Some(racks) = &racks
             && racks.len() != size.partitions as usize
         {
-            let error = trail.fail(
+            let error = trail.fail_at(
+                &racks_key,
                 format_args!("`racks` has {} entries for {} partitions", racks.len(), size.partitions),
                 "give one list of racks for each partition; [] where they are unknown",
             );
@@ -165,8 +179,8 @@ impl<'de> Visitor<'de> for Topic<'_> {
 }
 
 /// The error of a key that an object has twice.
-pub(super) fn twice_error<E: Error>(trail: &Trail, key: &str) -> E {
-    trail.fail(format_args!("the key {} is given twice", quoted(key)), "give each key once")
+pub(super) fn twice_error<E: Error>(trail: &Trail, key: &Cow<'_, str>) -> E {
+    trail.fail_at(key, format_args!("the key {} is given twice", quoted(key)), "give each key once")
 }
 
 /// A list with the racks of each partition, or null.

@@ -3,6 +3,7 @@
 
 use core::cell::RefCell;
 use core::fmt::{Display, Write as _};
+use std::borrow::Cow;
 
 use serde::de;
 
@@ -20,15 +21,41 @@ enum Step {
 #[derive(Default)]
 pub(super) struct Trail {
     steps: RefCell<Vec<Step>>,
-    fault: RefCell<Option<(String, String)>>,
+    fault: RefCell<Option<Fault>>,
+}
+
+/// What was refused, in the reader's own words.
+pub(super) struct Fault {
+    pub(super) message: String,
+    pub(super) remedy: String,
+    /// Where the key stands in memory that is to blame; the JSON reader is past it by the time it is refused.
+    pub(super) address: Option<usize>,
 }
 
 impl Trail {
     /// Refuses the document: what is wrong, and what to do.
     pub(super) fn fail<E: de::Error>(&self, message: impl Display, remedy: impl Display) -> E {
+        self.raise(None, message, remedy)
+    }
+
+    /// Refuses the document because of a key, or of what follows it as a whole.
+    pub(super) fn fail_at<E: de::Error>(
+        &self,
+        key: &Cow<'_, str>,
+        message: impl Display,
+        remedy: impl Display,
+    ) -> E {
+        let address = match key {
+            Cow::Borrowed(key) => Some(key.as_ptr().addr()),
+            Cow::Owned(_) => None,
+        };
+        self.raise(address, message, remedy)
+    }
+
+    fn raise<E: de::Error>(&self, address: Option<usize>, message: impl Display, remedy: impl Display) -> E {
         let message = message.to_string();
         let error = E::custom(&message);
-        *self.fault.borrow_mut() = Some((message, remedy.to_string()));
+        *self.fault.borrow_mut() = Some(Fault { message, remedy: remedy.to_string(), address });
         error
     }
 
@@ -51,7 +78,7 @@ impl Trail {
     }
 
     /// What [`fail`](Self::fail) was told.
-    pub(super) fn take_fault(&self) -> Option<(String, String)> {
+    pub(super) fn take_fault(&self) -> Option<Fault> {
         self.fault.borrow_mut().take()
     }
 

@@ -1,3 +1,12 @@
-//! The command as users call it: arguments, standard input, output, exit status.
+//! The `tenure` command as its users meet it: a process, files, pipes, exit statuses.
 
+mod bad;
+mod cases;
 mod codec;
+mod good;
+mod help;
+#[path = "../../../tests/support/mod.rs"]
+mod judge;
+mod lines;
+mod pipes;
+mod support;
