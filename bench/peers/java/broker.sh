@@ -16,7 +16,9 @@ jars() {
   local version=$1 scala=${2:-2.13}
   local folder=${TENURE_KAFKA_JARS:-$here/target/kafka}/$scala-$version
   if [ ! -e "$folder/complete" ]; then
-    mvn -q -B -f "$here/broker/pom.xml" dependency:copy-dependencies -DincludeScope=runtime \
+    local tools=()
+    case $version in [0-2].*) ;; *) tools=(-Ptools) ;; esac
+    mvn -q -B -f "$here/broker/pom.xml" "${tools[@]}" dependency:copy-dependencies -DincludeScope=runtime \
       -Dkafka.version="$version" -Dscala.version="$scala" -DoutputDirectory="$folder" >&2
     touch "$folder/complete"
   fi

@@ -1,5 +1,6 @@
 //! The parts of the `tenure` command that other programs and the fuzz targets use.
 
 pub mod codec;
+pub mod describe;
 pub mod result;
 pub mod snapshot;

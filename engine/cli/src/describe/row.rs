@@ -1,0 +1,162 @@
+//! Rows: a line split into the fields of its table's columns.
+//!
+//! The tool prints each field left-aligned in a column of some width and then one blank. A field wider than its
+//! column pushes the rest of the line to the right. So a field ends where its column does, or, if it overflows,
+//! at some later blank; the field's kind (a number, a topic, a host) tells which ends are possible, and the split
+//! that fits all columns is taken. Where none does, as in text whose runs of blanks were folded, words are counted.
+
+use super::assignment::{is_number, is_topic, parse};
+use super::header::{Column, Header};
+
+/// The fields of a line, in the order of the header's columns; `None` if it does not fit.
+pub(super) fn split(header: &Header, line: &str) -> Option<Vec<String>> {
+    let line = line.trim_end();
+    if header.commas {
+        return by_commas(header, line);
+    }
+    by_position(header, line).or_else(|| by_words(header, line))
+}
+
+/// Whether a text may stand in a column.
+fn fits(column: Column, text: &str) -> bool {
+    let absent = text == "-";
+    match column {
+        Column::Group => !text.is_empty(),
+        Column::Topic => absent || is_topic(text),
+        Column::Partition => absent || is_number(text),
+        Column::Number => {
+            text.is_empty()
+                || absent
+                || text == "unknown"
+                || is_number(text.strip_prefix('-').unwrap_or(text))
+        }
+        Column::Count => absent || text.is_empty() || is_number(text),
+        Column::Consumer => !text.is_empty(),
+        Column::Host | Column::Strategy => !text.contains(' '),
+        Column::Assignment => parse(text).is_some(),
+        Column::Instance | Column::Client | Column::Owner | Column::Subscription => true,
+        Column::Target | Column::Text => true,
+    }
+}
+
+fn by_position(header: &Header, line: &str) -> Option<Vec<String>> {
+    let units: Vec<u16> = line.encode_utf16().collect();
+    let mut splitter = Splitter {
+        columns: &header.columns,
+        units: &units,
+        dead: vec![false; (units.len() + 2) * header.columns.len()],
+        budget: 64 * units.len() + 4096,
+        fields: Vec::with_capacity(header.columns.len()),
+    };
+    let first = header.columns.first()?.1;
+    // What stands left of the first column belongs to no column.
+    if units.iter().take(first).any(|&unit| unit != BLANK) || units.len() <= first {
+        return None;
+    }
+    splitter.fit(0, first).then_some(splitter.fields)
+}
+
+const BLANK: u16 = b' ' as u16;
+
+struct Splitter<'a> {
+    columns: &'a [(Column, usize)],
+    units: &'a [u16],
+    /// (column, position) from which no split fits: each is tried once.
+    dead: Vec<bool>,
+    /// Units that may still be looked at: a line made to be ambiguous is given up, not searched for ever.
+    budget: usize,
+    fields: Vec<String>,
+}
+
+impl Splitter<'_> {
+    fn text(&self, from: usize, to: usize) -> String {
+        let (from, to) = (from.min(self.units.len()), to.min(self.units.len()));
+        String::from_utf16_lossy(&self.units[from..to]).trim().to_string()
+    }
+
+    /// Fits the columns from `at` on, the first of them beginning at `from`.
+    fn fit(&mut self, at: usize, from: usize) -> bool {
+        let Some(&(column, start)) = self.columns.get(at) else { return true };
+        let from = from.min(self.units.len() + 1);
+        let key = at * (self.units.len() + 2) + from;
+        if self.dead[key] {
+            return false;
+        }
+        let Some(&(_, next)) = self.columns.get(at + 1) else {
+            let text = self.text(from, self.units.len());
+            let fits = fits(column, &text);
+            if fits {
+                self.fields.push(text);
+            }
+            self.dead[key] = !fits;
+            return fits;
+        };
+        let width = (next - start).saturating_sub(1);
+        let nominal = from + width;
+        if self.units.get(nominal).is_none_or(|&unit| unit == BLANK) && self.take(at, from, nominal) {
+            return true;
+        }
+        // Wider than the column: no blank at either end, then one blank.
+        if self.units.get(from).is_some_and(|&unit| unit != BLANK) {
+            for end in nominal + 1..self.units.len() {
+                let ends = self.units[end] == BLANK && self.units[end - 1] != BLANK;
+                if ends && self.take(at, from, end) {
+                    return true;
+                }
+            }
+        }
+        self.dead[key] = true;
+        false
+    }
+
+    fn take(&mut self, at: usize, from: usize, to: usize) -> bool {
+        let Some(budget) = self.budget.checked_sub(to.min(self.units.len()).saturating_sub(from) + 1) else {
+            return false;
+        };
+        self.budget = budget;
+        let text = self.text(from, to);
+        if !fits(self.columns[at].0, &text) {
+            return false;
+        }
+        let mark = self.fields.len();
+        self.fields.push(text);
+        let fits = self.fit(at + 1, to + 1);
+        if !fits {
+            self.fields.truncate(mark);
+        }
+        fits
+    }
+}
+
+/// One word a column; the last column takes what is left.
+fn by_words(header: &Header, line: &str) -> Option<Vec<String>> {
+    let count = header.columns.len();
+    let mut fields: Vec<String> = Vec::with_capacity(count);
+    let mut rest = line.trim_start();
+    for at in 0..count {
+        let end =
+            if at + 1 == count { rest.len() } else { rest.find(char::is_whitespace).unwrap_or(rest.len()) };
+        let field = &rest[..end];
+        if field.is_empty() || !fits(header.columns[at].0, field) {
+            return None;
+        }
+        fields.push(field.to_string());
+        rest = rest[end..].trim_start();
+    }
+    Some(fields)
+}
+
+/// The 0.9 form. Group and owner may hold the separator, the fields between them can't.
+fn by_commas(header: &Header, line: &str) -> Option<Vec<String>> {
+    let parts: Vec<&str> = line.split(", ").collect();
+    let spare = parts.len().checked_sub(header.columns.len())?;
+    (0..=spare).find_map(|first| {
+        let mut fields = Vec::with_capacity(header.columns.len());
+        fields.push(parts[..=first].join(", "));
+        let last = header.columns.len() - 1;
+        fields.extend(parts[first + 1..first + last].iter().map(|part| part.trim().to_string()));
+        fields.push(parts[first + last..].join(", "));
+        let fit = header.columns.iter().zip(&fields).all(|(&(column, _), field)| fits(column, field));
+        fit.then_some(fields)
+    })
+}
