@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use super::{ELSEWHERE, NONE};
 use crate::id::{PartitionIndex, RackIndex};
 use crate::topology::Topology;
+use crate::topology::lookup::Lookup;
 
 /// The classes of a group and its arcs, in two orders.
 ///
@@ -19,6 +20,13 @@ pub struct Classes {
     pub(crate) of_topic: Vec<u32>,
     /// Class of each partition; filled only when racks count.
     pub(crate) of_partition: Vec<u32>,
+    /// Ends of the longest ranges of partitions with one class, and their classes ([`NONE`]: no subscriber).
+    /// Empty when racks count.
+    pub(crate) run_end: Vec<u32>,
+    pub(crate) run_class: Vec<u32>,
+    pub(crate) run_lookup: Lookup,
+    /// Pairs of a class and a topic with partitions in it.
+    pub(crate) pairs: u32,
     /// Partitions of each class.
     pub(crate) size: Vec<u32>,
     /// Member-major arcs.
@@ -94,6 +102,9 @@ impl Classes {
         let words = self.of_topic.capacity()
             + self.of_partition.capacity()
             + self.size.capacity()
+            + self.run_end.capacity()
+            + self.run_class.capacity()
+            + self.run_lookup.memory_usage() / 4
             + self.member_start.capacity()
             + self.arc_class.capacity()
             + self.class_start.capacity()
@@ -125,9 +136,12 @@ impl Classes {
         let by_rack = topology.has_racks() && rack.iter().any(|&r| r != NONE);
         self.of_partition.clear();
         self.size.clear();
+        self.run_end.clear();
+        self.run_class.clear();
         if by_rack {
             self.split_by_rack(topology, count);
         } else {
+            self.lay_runs(topology);
             self.size.resize(count, 0);
             for (&class, pair) in self.of_topic.iter().zip(topology.bases().windows(2)) {
                 if class != NONE {
@@ -270,6 +284,7 @@ impl Classes {
         for at in 0..count {
             w.part_start[at + 1] += w.part_start[at];
         }
+        self.pairs = 0;
         w.marks.clear();
         w.marks.resize(topology.rack_sets(), NONE);
         for (&class, bounds) in self.of_topic.iter().zip(topology.bases().windows(2)) {
@@ -279,11 +294,29 @@ impl Classes {
             for at in w.part_start[class as usize]..w.part_start[class as usize + 1] {
                 w.marks[w.pair[at as usize] as u32 as usize] = at;
             }
+            self.pairs += w.part_start[class as usize + 1] - w.part_start[class as usize];
             for of in &mut self.of_partition[bounds[0] as usize..bounds[1] as usize] {
                 *of = w.marks[*of as usize];
                 self.size[*of as usize] += 1;
             }
         }
+    }
+
+    /// Joins neighbouring topics of one class to runs.
+    fn lay_runs(&mut self, topology: &Topology) {
+        self.pairs = 0;
+        for (&class, &end) in self.of_topic.iter().zip(&topology.bases()[1..]) {
+            self.pairs += u32::from(class != NONE);
+            if self.run_class.last() == Some(&class)
+                && let Some(last) = self.run_end.last_mut()
+            {
+                *last = end;
+            } else {
+                self.run_class.push(class);
+                self.run_end.push(end);
+            }
+        }
+        self.run_lookup.rebuild(&self.run_end);
     }
 
     /// Writes the arcs in both orders. False if there are too many to number.

@@ -137,6 +137,7 @@ impl Group {
             partitions: self.topology.partitions(),
             claims: self.claims.len(),
             classes: self.classes.len(),
+            pairs: self.classes.pairs as usize,
             arcs: self.classes.arcs(),
             racks: self.topology.racks() as u32,
             replicas: u32::try_from(self.topology.replicas()).unwrap_or(u32::MAX),

@@ -14,6 +14,8 @@ pub struct Shape {
     pub claims: usize,
     /// Classes, C.
     pub classes: usize,
+    /// Pairs of a class and a topic with partitions in it.
+    pub pairs: usize,
     /// Pairs of a member and a class that it may own from, A.
     pub arcs: usize,
     /// Racks that hold a replica.
@@ -30,6 +32,7 @@ impl Shape {
             && self.partitions >= other.partitions
             && self.claims >= other.claims
             && self.classes >= other.classes
+            && self.pairs >= other.pairs
             && self.arcs >= other.arcs
             && self.racks >= other.racks
             && self.replicas >= other.replicas
@@ -44,6 +47,7 @@ impl Shape {
             partitions: self.partitions.max(other.partitions),
             claims: self.claims.max(other.claims),
             classes: self.classes.max(other.classes),
+            pairs: self.pairs.max(other.pairs),
             arcs: self.arcs.max(other.arcs),
             racks: self.racks.max(other.racks),
             replicas: self.replicas.max(other.replicas),

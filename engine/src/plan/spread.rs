@@ -1,19 +1,21 @@
 //! Topic spread: which partitions a member gives up, and who gets the free ones.
 //!
 //! Both choices keep topics even. A member over its quota gives up partitions of the topics of which it
-//! holds most; free partitions of a topic go to the members that hold least of it. Where that leaves a
-//! choice, a cursor goes round: givers take turns over topics, so that one newcomer is not handed a whole
-//! topic; takers take turns over free partitions, so a fresh uniform group has every topic within one.
+//! holds most; a member with room takes from the topics of which it holds least. Where that leaves a choice,
+//! a cursor goes round: givers take turns over topics, so that one newcomer is not handed a whole topic;
+//! takers go on in the circle of topics where the last one stopped. Topics that nobody holds yet are dealt
+//! one by one round the members instead, which has a fresh uniform group's every topic within one.
 //!
-//! Takers of a class stand in a circle (a linked list over class-major positions) and leave it when they
-//! are full:
+//! The free partitions of one topic in one class are a *pile*; the piles of a class stand in a circle and
+//! leave it when they are empty:
 //!
 //! ```text
-//! level 0:   a ──► b ──► c ──► a      gives one to each taker with `level` partitions of the topic,
-//!            ▲ cursor                 then, a lap later, the level rises
+//! class 0   orders: 3 9 12 ──► clicks: 40 ──► views: 51 52 ──► (orders)       class 1   audit: 70 71
+//!                              ▲ cursor
+//! member with room 2, holding 2 of clicks, 0 of views and orders: takes 51, then 3
 //! ```
 //!
-//! Cost: O(what is given up + what is free + what takers hold), whatever the rest of the group is.
+//! Cost: O(P / 64 + what is free + what takers hold), whatever the rest of the group is.
 
 use alloc::vec::Vec;
 
@@ -28,23 +30,42 @@ use crate::owned::row;
 pub(super) struct Work {
     /// Where the next partition of a member goes in the plan; M.
     pub(super) fill: Vec<u32>,
-    /// How many more partitions of its class the taker at a class-major position gets; A.
-    pub(super) room: Vec<u32>,
     kept_end: Vec<u32>,
-    next: Vec<u32>,
-    before: Vec<u32>,
+    /// Free partitions by class, then ascending.
+    free: Vec<u32>,
+    piles: Vec<Pile>,
+    /// Piles of each class, CSR, and where in their circle the next taker begins.
+    class_pile: Vec<u32>,
+    class_free: Vec<u32>,
     cursor: Vec<u32>,
-    takers: Vec<u32>,
+    /// Piles of each class that are not empty.
+    live: Vec<u32>,
+    ring: Vec<Seat>,
+    /// What the taker in hand has of each topic; 0 between takers.
     holding: Vec<u32>,
-    touched: Vec<u32>,
-    topic_free: Vec<u32>,
-    topic_start: Vec<u32>,
-    holder: Vec<(u32, u32)>,
     runs: Vec<Run>,
     picked: Vec<u32>,
-    free: Vec<u64>,
-    tail: Vec<PartitionIndex>,
+    taken: Vec<PartitionIndex>,
     turn: u32,
+}
+
+/// The free partitions of one topic in one class: `free[next..end]`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pile {
+    topic: u32,
+    next: u32,
+    end: u32,
+    after: u32,
+    before: u32,
+}
+
+/// A member that waits for fresh topics of a class.
+#[derive(Clone, Copy, Debug)]
+struct Seat {
+    member: u32,
+    arc: u32,
+    after: u32,
+    before: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -56,43 +77,36 @@ struct Run {
 
 impl Work {
     pub(super) fn reserve(&mut self, shape: &Shape) {
-        for list in [&mut self.fill, &mut self.kept_end, &mut self.holding, &mut self.touched] {
-            reserve(list, shape.members);
-        }
-        let positions = shape.arcs.max(shape.members);
-        for list in [&mut self.room, &mut self.next, &mut self.before] {
-            reserve(list, positions);
-        }
-        reserve(&mut self.cursor, shape.classes + 1);
-        reserve(&mut self.takers, shape.classes + 1);
-        reserve(&mut self.topic_free, shape.topics);
-        reserve(&mut self.topic_start, shape.topics + 1);
-        let held = shape.claims.min(shape.partitions);
-        reserve(&mut self.holder, held);
-        reserve(&mut self.runs, held);
-        reserve(&mut self.picked, held);
+        reserve(&mut self.fill, shape.members);
+        reserve(&mut self.kept_end, shape.members);
+        reserve(&mut self.ring, shape.members);
         reserve(&mut self.free, shape.partitions);
-        reserve(&mut self.tail, shape.partitions);
+        reserve(&mut self.piles, shape.pairs);
+        reserve(&mut self.class_pile, shape.classes + 1);
+        reserve(&mut self.class_free, shape.classes + 1);
+        reserve(&mut self.cursor, shape.classes);
+        reserve(&mut self.live, shape.classes);
+        reserve(&mut self.holding, shape.topics);
+        reserve(&mut self.runs, shape.topics);
+        reserve(&mut self.picked, shape.claims.min(shape.partitions));
+        reserve(&mut self.taken, shape.partitions);
     }
 
     pub(super) fn memory_usage(&self) -> usize {
         let words = self.fill.capacity()
-            + self.room.capacity()
             + self.kept_end.capacity()
-            + self.next.capacity()
-            + self.before.capacity()
+            + self.free.capacity()
+            + self.class_pile.capacity()
+            + self.class_free.capacity()
             + self.cursor.capacity()
-            + self.takers.capacity()
+            + self.live.capacity()
             + self.holding.capacity()
-            + self.touched.capacity()
-            + self.topic_free.capacity()
-            + self.topic_start.capacity()
-            + self.holder.capacity() * 2
-            + self.runs.capacity() * 3
             + self.picked.capacity()
-            + self.free.capacity() * 2
-            + self.tail.capacity();
+            + self.taken.capacity();
         words * 4
+            + self.piles.capacity() * size_of::<Pile>()
+            + self.ring.capacity() * size_of::<Seat>()
+            + self.runs.capacity() * size_of::<Run>()
     }
 
     /// Begins a plan: the turn over topics starts at the first one.
@@ -171,241 +185,176 @@ impl Work {
         }
     }
 
-    /// Deals every free partition (bit not in `claimed`, somebody subscribes) to a taker with room, and puts
-    /// each member's partitions in order. Before, `fill[m]` is the end of what member m keeps.
-    pub(super) fn deal(&mut self, group: &Group, settled: &Settled, plan: &mut Plan) {
+    /// Deals every free partition (bit not in `claimed`, somebody subscribes) and puts each member's
+    /// partitions in order. Before, `fill[m]` is the end of what member m keeps, and `want` says for each arc
+    /// how many of its class the member shall have more; afterwards `want` is 0.
+    pub(super) fn deal(&mut self, group: &Group, settled: &Settled, plan: &mut Plan, want: &mut [u32]) {
         self.kept_end.clear();
         self.kept_end.extend_from_slice(&self.fill);
-        self.stand_in_circles(group);
-        self.list_holders(group, &settled.claimed, plan);
+        self.stack(group, &settled.claimed);
+        self.deal_fresh(group, settled, plan, want);
         self.holding.clear();
-        self.holding.resize(group.members(), 0);
-        let classes = group.classes();
-        let bases = group.topology.bases();
-        for topic in 0..group.topology.topics() {
-            if self.topic_free[topic] == 0 {
-                continue;
+        self.holding.resize(group.topology.topics(), 0);
+        for member in 0..group.members() {
+            let end = plan.start[member + 1];
+            if self.fill[member] < end {
+                self.take(group, settled, plan, want, member as u32);
             }
-            let free = row::unset_in(&settled.claimed, bases[topic], bases[topic + 1]);
-            if classes.by_rack() {
-                self.free.clear();
-                let of = &classes.of_partition;
-                self.free.extend(free.map(|p| (u64::from(of[p as usize]) << 32) | u64::from(p)));
-                self.free.sort_unstable();
-                self.note_holders(topic);
-                let mut from = 0;
-                while from < self.free.len() {
-                    let class = (self.free[from] >> 32) as u32;
-                    let many = self.free[from..].partition_point(|&f| (f >> 32) as u32 == class);
-                    let mut level = 0;
-                    let list = core::mem::take(&mut self.free);
-                    let partitions = list[from..from + many].iter().map(|&f| f as u32);
-                    self.deal_even(group, settled, plan, class, partitions, &mut level);
-                    self.free = list;
-                    from += many;
-                }
-                self.forget_holders(topic);
-            } else if self.topic_start[topic] == self.topic_start[topic + 1] {
-                self.deal_round(group, settled, plan, classes.of_topic[topic], free);
-            } else {
-                self.note_holders(topic);
-                self.deal_even(group, settled, plan, classes.of_topic[topic], free, &mut 0);
-                self.forget_holders(topic);
+            if self.kept_end[member] < end {
+                self.put_in_order(plan, member);
             }
         }
-        self.put_in_order(plan);
     }
 
-    fn stand_in_circles(&mut self, group: &Group) {
+    /// Stacks the free partitions in piles.
+    fn stack(&mut self, group: &Group, claimed: &[u64]) {
         let classes = group.classes();
-        resize(&mut self.next, self.room.len());
-        resize(&mut self.before, self.room.len());
+        let bases = group.topology.bases();
+        self.class_free.clear();
+        self.class_free.resize(classes.len() + 1, 0);
+        self.class_pile.clear();
+        self.class_pile.resize(classes.len() + 1, 0);
         self.cursor.clear();
-        self.takers.clear();
-        for bounds in classes.class_start.windows(2) {
-            let (mut first, mut last, mut count) = (NONE, NONE, 0);
-            for at in bounds[0]..bounds[1] {
-                if self.room[at as usize] == 0 {
+        self.cursor.resize(classes.len(), NONE);
+        let mut total = 0;
+        for (topic, &class) in classes.of_topic.iter().enumerate() {
+            if class == NONE {
+                continue;
+            }
+            if classes.by_rack() {
+                for p in row::unset_in(claimed, bases[topic], bases[topic + 1]) {
+                    let class = classes.of_partition[p as usize] as usize;
+                    self.class_free[class + 1] += 1;
+                    total += 1;
+                    // The cursor remembers the last topic seen here; it is set anew below.
+                    self.class_pile[class + 1] += u32::from(self.cursor[class] != topic as u32);
+                    self.cursor[class] = topic as u32;
+                }
+            } else {
+                let free = row::unset_in_count(claimed, bases[topic], bases[topic + 1]);
+                self.class_free[class as usize + 1] += free;
+                self.class_pile[class as usize + 1] += u32::from(free > 0);
+                total += free;
+            }
+        }
+        for class in 0..classes.len() {
+            self.class_free[class + 1] += self.class_free[class];
+            self.class_pile[class + 1] += self.class_pile[class];
+        }
+        resize(&mut self.free, total as usize);
+        resize(&mut self.piles, *self.class_pile.last().unwrap_or(&0) as usize);
+        self.cursor.clear();
+        self.cursor.extend_from_slice(&self.class_pile[..classes.len()]);
+        for (topic, &class) in classes.of_topic.iter().enumerate() {
+            if class == NONE {
+                continue;
+            }
+            let topic = topic as u32;
+            for p in row::unset_in(claimed, bases[topic as usize], bases[topic as usize + 1]) {
+                let class = if classes.by_rack() { classes.of_partition[p as usize] } else { class } as usize;
+                let at = self.class_free[class];
+                self.free[at as usize] = p;
+                self.class_free[class] += 1;
+                let pile = self.cursor[class] as usize;
+                let begun = pile > self.first_pile(class) && self.piles[pile - 1].topic == topic;
+                if begun {
+                    self.piles[pile - 1].end = at + 1;
+                } else {
+                    let (after, before) = (pile as u32 + 1, (pile as u32).wrapping_sub(1));
+                    self.piles[pile] = Pile { topic, next: at, end: at + 1, after, before };
+                    self.cursor[class] += 1;
+                }
+            }
+        }
+        self.live.clear();
+        for class in 0..classes.len() {
+            let (first, end) = (self.class_pile[class], self.class_pile[class + 1]);
+            self.cursor[class] = NONE;
+            self.live.push(end - first);
+            if first < end {
+                self.piles[end as usize - 1].after = first;
+                self.piles[first as usize].before = end - 1;
+                self.cursor[class] = first;
+            }
+        }
+    }
+
+    #[inline]
+    fn first_pile(&self, class: usize) -> usize {
+        self.class_pile[class] as usize
+    }
+
+    /// Deals topics that nobody holds round the members, in classes of several such topics.
+    fn deal_fresh(&mut self, group: &Group, settled: &Settled, plan: &mut Plan, want: &mut [u32]) {
+        let classes = group.classes();
+        let bases = group.topology.bases();
+        for class in 0..classes.len() {
+            let (first, end) = (self.class_pile[class], self.class_pile[class + 1]);
+            if end - first < 2 {
+                continue;
+            }
+            let mut seat = NONE;
+            for pile in first..end {
+                let topic = self.piles[pile as usize].topic as usize;
+                let (from, to) = (bases[topic], bases[topic + 1]);
+                if row::unset_in_count(&settled.claimed, from, to) < to - from {
                     continue;
                 }
-                count += 1;
-                if first == NONE {
-                    first = at;
-                } else {
-                    self.next[last as usize] = at;
-                    self.before[at as usize] = last;
+                if seat == NONE {
+                    seat = self.take_seats(group, class, want);
                 }
-                last = at;
-            }
-            if first != NONE {
-                self.next[last as usize] = first;
-                self.before[first as usize] = last;
-            }
-            self.cursor.push(first);
-            self.takers.push(count);
-        }
-    }
-
-    /// For each topic with free partitions the takers that hold some of it already, and how many: `holder`.
-    fn list_holders(&mut self, group: &Group, claimed: &[u64], plan: &Plan) {
-        let bases = group.topology.bases();
-        let of_topic = &group.classes().of_topic;
-        self.topic_free.clear();
-        for (&class, pair) in of_topic.iter().zip(bases.windows(2)) {
-            let free = if class == NONE { 0 } else { row::unset_in_count(claimed, pair[0], pair[1]) };
-            self.topic_free.push(free);
-        }
-        self.topic_start.clear();
-        self.topic_start.resize(bases.len(), 0);
-        self.each_held_run(plan, bases, |starts, _, topic, _, _| starts[topic + 1] += 1);
-        for at in 1..self.topic_start.len() {
-            self.topic_start[at] += self.topic_start[at - 1];
-        }
-        let total = *self.topic_start.last().unwrap_or(&0) as usize;
-        resize(&mut self.holder, total);
-        self.each_held_run(plan, bases, |starts, holder, topic, member, many| {
-            holder[starts[topic] as usize] = (member, many);
-            starts[topic] += 1;
-        });
-        self.topic_start.rotate_right(1);
-        self.topic_start[0] = 0;
-    }
-
-    /// Calls back for each (taker, topic with free partitions) of which the taker keeps some.
-    fn each_held_run(
-        &mut self,
-        plan: &Plan,
-        bases: &[u32],
-        mut call: impl FnMut(&mut [u32], &mut [(u32, u32)], usize, u32, u32),
-    ) {
-        for (member, bounds) in plan.start.windows(2).enumerate() {
-            let kept = self.kept_end[member];
-            if kept == bounds[1] || kept == bounds[0] {
-                continue;
-            }
-            let mut rest = &plan.partitions[bounds[0] as usize..kept as usize];
-            let mut topic = 0;
-            while let Some(first) = rest.first() {
-                // Usually the next topic or one near it.
-                topic += bases[topic + 1..].iter().take(8).take_while(|&&base| base <= first.get()).count();
-                if bases[topic + 1] <= first.get() {
-                    topic += bases[topic + 1..].partition_point(|&base| base <= first.get());
-                }
-                let end = bases[topic + 1];
-                let len = rest.iter().position(|p| p.get() >= end).unwrap_or(rest.len());
-                if self.topic_free[topic] != 0 {
-                    call(&mut self.topic_start, &mut self.holder, topic, member as u32, len as u32);
-                }
-                rest = &rest[len..];
-            }
-        }
-    }
-
-    fn note_holders(&mut self, topic: usize) {
-        for &(member, many) in
-            &self.holder[self.topic_start[topic] as usize..self.topic_start[topic + 1] as usize]
-        {
-            self.holding[member as usize] = many;
-        }
-        self.touched.clear();
-    }
-
-    fn forget_holders(&mut self, topic: usize) {
-        for &(member, _) in
-            &self.holder[self.topic_start[topic] as usize..self.topic_start[topic + 1] as usize]
-        {
-            self.holding[member as usize] = 0;
-        }
-        for &member in &self.touched {
-            self.holding[member as usize] = 0;
-        }
-    }
-
-    /// No taker holds any of the topic: plain turns.
-    fn deal_round(
-        &mut self,
-        group: &Group,
-        settled: &Settled,
-        plan: &mut Plan,
-        class: u32,
-        free: impl Iterator<Item = u32>,
-    ) {
-        let mut at = self.cursor[class as usize];
-        for p in free {
-            if at == NONE {
-                break;
-            }
-            at = self.give(group, settled, plan, class, at, p);
-        }
-        self.cursor[class as usize] = at;
-    }
-
-    /// Turns among the takers that hold at most `level` of the topic; the level rises by laps.
-    fn deal_even(
-        &mut self,
-        group: &Group,
-        settled: &Settled,
-        plan: &mut Plan,
-        class: u32,
-        free: impl Iterator<Item = u32>,
-        level: &mut u32,
-    ) {
-        let member_at = &group.classes().class_member;
-        let mut at = self.cursor[class as usize];
-        let mut lap = self.takers[class as usize];
-        let mut given = false;
-        for p in free {
-            loop {
-                if at == NONE {
-                    return;
-                }
-                if lap == 0 {
-                    *level = if given { *level + 1 } else { self.least_held(member_at, at) };
-                    given = false;
-                    lap = self.takers[class as usize];
-                }
-                lap -= 1;
-                let member = member_at[at as usize];
-                let holds = self.holding[member as usize];
-                if holds <= *level {
-                    if holds == 0 {
-                        self.touched.push(member);
+                while let Some(p) = self.next_free(class, pile) {
+                    let Seat { member, arc, after, before } = self.ring[seat as usize];
+                    self.give(settled, plan, member, p);
+                    want[arc as usize] -= 1;
+                    if want[arc as usize] == 0 {
+                        self.ring[before as usize].after = after;
+                        self.ring[after as usize].before = before;
                     }
-                    self.holding[member as usize] = holds + 1;
-                    given = true;
-                    at = self.give(group, settled, plan, class, at, p);
-                    break;
+                    seat = after;
                 }
-                at = self.next[at as usize];
-            }
-        }
-        self.cursor[class as usize] = at;
-    }
-
-    fn least_held(&self, member_at: &[u32], begin: u32) -> u32 {
-        let mut least = u32::MAX;
-        let mut at = begin;
-        loop {
-            least = least.min(self.holding[member_at[at as usize] as usize]);
-            at = self.next[at as usize];
-            if at == begin {
-                return least;
             }
         }
     }
 
-    /// Gives one partition to the taker at a position; returns the next taker, [`NONE`] if none is left.
+    /// Lists the members that want partitions of a class; returns the first seat.
+    fn take_seats(&mut self, group: &Group, class: usize, want: &[u32]) -> u32 {
+        let classes = group.classes();
+        let range = classes.class_start[class] as usize..classes.class_start[class + 1] as usize;
+        self.ring.clear();
+        for (&member, &arc) in classes.class_member[range.clone()].iter().zip(&classes.class_arc[range]) {
+            if want[arc as usize] > 0 {
+                let at = self.ring.len() as u32;
+                self.ring.push(Seat { member, arc, after: at + 1, before: at.wrapping_sub(1) });
+            }
+        }
+        let last = self.ring.len() as u32 - 1;
+        self.ring[last as usize].after = 0;
+        self.ring[0].before = last;
+        0
+    }
+
+    /// The next partition of a pile; an empty pile leaves its circle.
     #[inline]
-    fn give(
-        &mut self,
-        group: &Group,
-        settled: &Settled,
-        plan: &mut Plan,
-        class: u32,
-        at: u32,
-        p: u32,
-    ) -> u32 {
-        let member = group.classes().class_member[at as usize];
+    fn next_free(&mut self, class: usize, pile: u32) -> Option<u32> {
+        let Pile { next, end, after, before, .. } = self.piles[pile as usize];
+        if next == end {
+            return None;
+        }
+        self.piles[pile as usize].next += 1;
+        if next + 1 == end {
+            self.piles[before as usize].after = after;
+            self.piles[after as usize].before = before;
+            self.live[class] -= 1;
+            if self.cursor[class] == pile {
+                self.cursor[class] = if self.live[class] == 0 { NONE } else { after };
+            }
+        }
+        Some(self.free[next as usize])
+    }
+
+    #[inline]
+    fn give(&mut self, settled: &Settled, plan: &mut Plan, member: u32, p: u32) {
         let fill = &mut self.fill[member as usize];
         plan.partitions[*fill as usize] = PartitionIndex::new(p);
         *fill += 1;
@@ -413,38 +362,90 @@ impl Work {
             row::set(&mut plan.transfers, p);
             plan.transfer_count += 1;
         }
-        let next = self.next[at as usize];
-        self.room[at as usize] -= 1;
-        if self.room[at as usize] > 0 {
-            return next;
-        }
-        self.takers[class as usize] -= 1;
-        if self.takers[class as usize] == 0 {
-            return NONE;
-        }
-        let before = self.before[at as usize];
-        self.next[before as usize] = next;
-        self.before[next as usize] = before;
-        next
     }
 
-    /// Merges what each member keeps with what it was dealt.
-    fn put_in_order(&mut self, plan: &mut Plan) {
-        for (member, bounds) in plan.start.windows(2).enumerate() {
-            let (from, kept, end) = (bounds[0] as usize, self.kept_end[member] as usize, bounds[1] as usize);
-            let slice = &mut plan.partitions[from..end];
-            let kept = kept - from;
-            if kept == slice.len() {
+    /// Takes what a member wants, from the topics of which it holds least.
+    fn take(&mut self, group: &Group, settled: &Settled, plan: &mut Plan, want: &mut [u32], member: u32) {
+        let classes = group.classes();
+        let arcs = classes.member_start[member as usize] as usize
+            ..classes.member_start[member as usize + 1] as usize;
+        let mut noted = false;
+        for arc in arcs {
+            let many = core::mem::take(&mut want[arc]);
+            if many == 0 {
                 continue;
             }
-            if !slice[kept..].is_sorted() {
-                slice[kept..].sort_unstable();
+            let class = classes.arc_class[arc] as usize;
+            let pile = self.cursor[class];
+            if pile != NONE && self.piles[pile as usize].after == pile {
+                for _ in 0..many {
+                    if let Some(p) = self.next_free(class, pile) {
+                        self.give(settled, plan, member, p);
+                    }
+                }
+                continue;
             }
-            if kept > 0 && slice[kept - 1] > slice[kept] {
-                self.tail.clear();
-                self.tail.extend_from_slice(&slice[kept..]);
-                merge_back(slice, kept, &self.tail);
+            if !noted {
+                self.note_holding(group, plan, member as usize);
+                noted = true;
             }
+            self.take_even(settled, plan, class, member, many);
+        }
+        if noted {
+            for at in plan.start[member as usize]..self.fill[member as usize] {
+                let topic = group.topology.topic_of(plan.partitions[at as usize]);
+                self.holding[topic.at()] = 0;
+            }
+        }
+    }
+
+    fn note_holding(&mut self, group: &Group, plan: &Plan, member: usize) {
+        for p in &plan.partitions[plan.start[member] as usize..self.fill[member] as usize] {
+            self.holding[group.topology.topic_of(*p).at()] += 1;
+        }
+    }
+
+    /// Goes round the piles of a class, taking one from each of whose topic the member holds at most `level`;
+    /// the level rises by laps.
+    fn take_even(&mut self, settled: &Settled, plan: &mut Plan, class: usize, member: u32, many: u32) {
+        let mut left = many;
+        let mut level = 0;
+        let mut pile = self.cursor[class];
+        while pile != NONE {
+            let (mut given, mut least) = (false, u32::MAX);
+            for _ in 0..self.live[class] {
+                let Pile { topic, after, .. } = self.piles[pile as usize];
+                let holds = self.holding[topic as usize];
+                if holds > level {
+                    least = least.min(holds);
+                } else if let Some(p) = self.next_free(class, pile) {
+                    self.give(settled, plan, member, p);
+                    self.holding[topic as usize] = holds + 1;
+                    given = true;
+                    left -= 1;
+                }
+                pile = after;
+                if left == 0 || self.live[class] == 0 {
+                    self.cursor[class] = if self.live[class] == 0 { NONE } else { pile };
+                    return;
+                }
+            }
+            level = if given { level + 1 } else { least };
+        }
+    }
+
+    /// Merges what a member keeps with what it was dealt.
+    fn put_in_order(&mut self, plan: &mut Plan, member: usize) {
+        let (from, end) = (plan.start[member] as usize, plan.start[member + 1] as usize);
+        let slice = &mut plan.partitions[from..end];
+        let kept = self.kept_end[member] as usize - from;
+        if !slice[kept..].is_sorted() {
+            slice[kept..].sort_unstable();
+        }
+        if kept > 0 && slice[kept - 1] > slice[kept] {
+            self.taken.clear();
+            self.taken.extend_from_slice(&slice[kept..]);
+            merge_back(slice, kept, &self.taken);
         }
     }
 }

@@ -19,15 +19,18 @@ use crate::owned::row;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Work {
     over: Vec<u32>,
+    /// How many partitions each subscribed member gets dealt; a uniform group has one arc for each.
+    want: Vec<u32>,
 }
 
 impl Work {
     pub(super) fn reserve(&mut self, shape: &Shape) {
         reserve(&mut self.over, shape.members);
+        reserve(&mut self.want, shape.members);
     }
 
     pub(super) fn memory_usage(&self) -> usize {
-        self.over.capacity() * 4
+        (self.over.capacity() + self.want.capacity()) * 4
     }
 }
 
@@ -193,15 +196,16 @@ fn keep<const TEST: bool>(
 fn finish(group: &Group, scratch: &mut Scratch, plan: &mut Plan, path: Path, moves: u32) -> Outcome {
     let classes = group.classes();
     let spread = &mut scratch.spread;
-    spread.room.clear();
+    let want = &mut scratch.uniform.want;
+    want.clear();
     let mut free = 0;
     for &member in &classes.class_member {
         let room = plan.start[member as usize + 1] - spread.fill[member as usize];
         free += room;
-        spread.room.push(room);
+        want.push(room);
     }
     if free > 0 {
-        spread.deal(group, &scratch.settled, plan);
+        spread.deal(group, &scratch.settled, plan, want);
     }
     let active = classes.active.max(1);
     let (floor, extra) = (classes.assignable / active, classes.assignable % active);

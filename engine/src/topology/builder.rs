@@ -6,6 +6,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
+use super::lookup::Lookup;
 use super::names::{NameIndex, Names};
 use super::racks::Racks;
 use super::{Inner, Topology};
@@ -107,8 +108,10 @@ impl TopologyBuilder {
             index.insert(&names, at as u32);
             base.push(total as u32);
         }
+        let mut lookup = Lookup::default();
+        lookup.rebuild(&base[1..]);
         let racks = collect_racks(&self.topics, total as usize)?;
-        Ok(Topology { inner: Arc::new(Inner { names, index, base, racks }) })
+        Ok(Topology { inner: Arc::new(Inner { names, index, base, lookup, racks }) })
     }
 }
 

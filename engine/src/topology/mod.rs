@@ -14,6 +14,7 @@
 //! for each step of an inner loop.
 
 mod builder;
+pub(crate) mod lookup;
 pub(crate) mod names;
 mod racks;
 
@@ -23,6 +24,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::id::{PartitionIndex, RackIndex, TopicIndex};
+use lookup::Lookup;
 use names::{NameIndex, Names};
 use racks::Racks;
 
@@ -52,6 +54,7 @@ pub(crate) struct Inner {
     names: Names,
     index: NameIndex,
     base: Vec<u32>,
+    lookup: Lookup,
     racks: Racks,
 }
 
@@ -109,11 +112,14 @@ impl Topology {
         (number < self.partition_count(topic)).then(|| PartitionIndex::new(self.bases()[topic.at()] + number))
     }
 
-    /// The topic of a partition. Cost: O(log T); walk [`bases`](Self::bases) along sorted partitions instead in loops.
+    /// The topic of a partition. Cost: O(1) unless many tiny topics stand together, then O(log T).
+    ///
+    /// # Panics
+    ///
+    /// If the index is not of this topology.
     #[inline]
     pub fn topic_of(&self, partition: PartitionIndex) -> TopicIndex {
-        let after = self.bases().partition_point(|&base| base <= partition.get());
-        TopicIndex::new(after as u32 - 1)
+        TopicIndex::new(self.inner.lookup.find(&self.inner.base[1..], partition.get()) as u32)
     }
 
     /// Kafka's number of a partition inside its topic.
@@ -183,7 +189,10 @@ impl Topology {
 
     /// Heap bytes reserved.
     pub fn memory_usage(&self) -> usize {
-        self.inner.names.memory_usage() + self.inner.base.capacity() * 4 + self.inner.racks.memory_usage()
+        self.inner.names.memory_usage()
+            + self.inner.lookup.memory_usage()
+            + self.inner.base.capacity() * 4
+            + self.inner.racks.memory_usage()
     }
 }
 

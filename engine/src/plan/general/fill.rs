@@ -13,19 +13,8 @@ impl Work {
         let classes = group.classes();
         self.flow.clear();
         self.flow.extend_from_slice(&self.home);
-        self.free.clear();
-        self.free.extend_from_slice(&classes.size);
         self.load.clear();
-        for arcs in classes.member_start.windows(2) {
-            let mut load = 0;
-            for arc in arcs[0] as usize..arcs[1] as usize {
-                load += self.home[arc];
-                self.free[classes.arc_class[arc] as usize] -= self.home[arc];
-            }
-            self.load.push(load);
-        }
-        self.home_load.clear();
-        self.home_load.extend_from_slice(&self.load);
+        self.load.extend_from_slice(&self.home_load);
         self.reset_search(classes);
         self.order.clear();
         for (class, bounds) in classes.class_start.windows(2).enumerate() {

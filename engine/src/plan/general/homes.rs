@@ -2,11 +2,10 @@
 
 use super::Work;
 use crate::group::{Group, NONE};
-use crate::id::PartitionIndex;
 use crate::owned::claims::{Findings, Settled};
 use crate::owned::row;
 
-/// Settles the claims and counts `home` along arcs; `claimed` gets the partitions with a valid owner.
+/// Settles the claims and counts `home` along arcs, `home_load` of members and what stays `free` of classes; `claimed` gets the partitions with a valid owner.
 /// True if no claim was in doubt: the group's own lists then are the valid claims.
 pub(super) fn settle(group: &Group, settled: &mut Settled, work: &mut Work) -> bool {
     let partitions = group.topology.partitions();
@@ -32,14 +31,17 @@ fn count<const TEST: bool>(
     work: &mut Work,
 ) -> bool {
     let classes = group.classes();
-    let bases = group.topology.bases();
-    let Work { home, arc_of_class, .. } = work;
+    let Work { home, arc_of_class, home_load, free, .. } = work;
+    home_load.clear();
+    free.clear();
+    free.extend_from_slice(&classes.size);
     home.clear();
     home.resize(classes.arcs(), 0);
     arc_of_class.clear();
     arc_of_class.resize(classes.len(), NONE);
     for (member, arcs) in classes.member_start.windows(2).enumerate() {
         let claims = &list[starts[member] as usize..starts[member + 1] as usize];
+        home_load.push(claims.len() as u32);
         if claims.is_empty() {
             continue;
         }
@@ -55,24 +57,35 @@ fn count<const TEST: bool>(
         if classes.by_rack() {
             for &p in claims {
                 doubt |= TEST && row::test_and_set(claimed, p);
-                match arc_of(classes.of_partition[p as usize]) {
-                    Some(arc) => home[arc] += 1,
+                let class = classes.of_partition[p as usize];
+                match arc_of(class) {
+                    Some(arc) => {
+                        home[arc] += 1;
+                        // A doubtful claim may be one too many; then all is counted again.
+                        free[class as usize] = free[class as usize].wrapping_sub(1);
+                    }
                     None => doubt = true,
                 }
             }
         } else {
             let mut rest = claims;
             while let Some(&first) = rest.first() {
-                let topic = group.topology.topic_of(PartitionIndex::new(first)).at();
-                let end = bases[topic + 1];
-                let len = rest.iter().position(|&p| p >= end).unwrap_or(rest.len());
-                if TEST {
-                    for &p in &rest[..len] {
-                        doubt |= row::test_and_set(claimed, p);
+                let run = classes.run_lookup.find(&classes.run_end, first);
+                let end = classes.run_end[run];
+                let mut len = 0;
+                for &p in rest {
+                    if p >= end {
+                        break;
                     }
+                    doubt |= TEST && row::test_and_set(claimed, p);
+                    len += 1;
                 }
-                match arc_of(classes.of_topic[topic]) {
-                    Some(arc) => home[arc] += len as u32,
+                let class = classes.run_class[run];
+                match arc_of(class) {
+                    Some(arc) => {
+                        home[arc] += len as u32;
+                        free[class as usize] = free[class as usize].wrapping_sub(len as u32);
+                    }
                     None => doubt = true,
                 }
                 rest = &rest[len..];

@@ -41,9 +41,12 @@ pub(super) fn write(group: &Group, clean: bool, scratch: &mut Scratch, plan: &mu
     stats.moves = keep(group, starts, list, scratch, plan);
     scratch.settled.home_start = home_start;
     scratch.settled.home = home;
-    deal(group, scratch, plan);
     if classes.by_rack() {
         stats.rack_mismatches = mismatches(group, scratch);
+    }
+    let kept: u32 = scratch.spread.fill.iter().zip(&plan.start).map(|(fill, start)| fill - start).sum();
+    if kept < classes.assignable {
+        deal(group, scratch, plan);
     }
     stats
 }
@@ -93,18 +96,11 @@ fn keep(group: &Group, starts: &[u32], list: &[u32], scratch: &mut Scratch, plan
     moves
 }
 
-/// Deals what nobody keeps.
+/// Deals what nobody keeps; the flow becomes what is still wanted on the way.
 fn deal(group: &Group, scratch: &mut Scratch, plan: &mut Plan) {
-    let work = &scratch.general;
-    let room = &mut scratch.spread.room;
-    room.clear();
-    let mut any = false;
-    for &arc in &group.classes().class_arc {
-        let more = work.flow[arc as usize].saturating_sub(work.home[arc as usize]);
-        any |= more > 0;
-        room.push(more);
+    let work = &mut scratch.general;
+    for (flow, &home) in work.flow.iter_mut().zip(&work.home) {
+        *flow = flow.saturating_sub(home);
     }
-    if any {
-        scratch.spread.deal(group, &scratch.settled, plan);
-    }
+    scratch.spread.deal(group, &scratch.settled, plan, &mut work.flow);
 }
