@@ -98,8 +98,9 @@ impl Event {
                 }
             }
             Self::Restart => {
-                let mut member = group.members.remove(random.below(count) as usize);
-                member.id = shape.newcomer(seed, 0, &mut random).id;
+                let number = random.below(count);
+                let mut member = group.members.remove(number as usize);
+                member.id = shape.member_id(number, &mut random);
                 member.owned.clear();
                 member.generation = None;
                 group.members.push(member);

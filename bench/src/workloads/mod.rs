@@ -5,6 +5,7 @@
 //! what they were given, at the generation of that round.
 
 mod build;
+mod committed;
 mod event;
 mod random;
 mod shape;
@@ -12,9 +13,10 @@ mod snapshot;
 #[cfg(test)]
 mod tests;
 
+pub use committed::{COMMITTED, Committed};
 pub use event::{EVENTS, Event};
 pub use random::Random;
-pub use shape::{Racks, SHAPES, Shape, Size, Subscriptions};
+pub use shape::{READABLE, Racks, SHAPES, Shape, Size, Subscriptions};
 
 use std::sync::Arc;
 

@@ -97,8 +97,18 @@ pub const SHAPES: &[Shape] = &[
     shape("skewed", size(1_000, 100, 1_000), size(40, 20, 40), Subscriptions::Skewed),
 ];
 
+/// Shapes that a person can read, for the files in `datasets/workloads`.
+pub const READABLE: &[Shape] = &[
+    shape("shop", size(3, 12, 4), size(3, 12, 4), Subscriptions::All),
+    shape("shop-mixed", size(5, 6, 5), size(5, 6, 5), Subscriptions::Random(1, 3)),
+];
+
+/// Names of topics where there are few of them: in order, as every workload's topics are.
+const NAMES: [&str; 8] =
+    ["clicks", "emails", "invoices", "orders", "payments", "returns", "shipments", "visits"];
+
 impl Shape {
-    /// The shape of a name: one of [`SHAPES`], or one with racks, `+racks3` (two replicas in three racks) or
+    /// The shape of a name: one of [`SHAPES`] or [`READABLE`], or one with racks, `+racks3` (two replicas in three racks) or
     /// `+racks5` (three in five).
     pub fn find(name: &str) -> Option<Self> {
         let (plain, racks) = match name.split_once('+') {
@@ -107,7 +117,7 @@ impl Shape {
             Some((plain, "racks5")) => (plain, Some(Racks { racks: 5, replicas: 3 })),
             Some(_) => return None,
         };
-        let shape = SHAPES.iter().find(|shape| shape.name == plain)?;
+        let shape = SHAPES.iter().chain(READABLE).find(|shape| shape.name == plain)?;
         Some(Self { racks, ..*shape })
     }
 
@@ -146,7 +156,7 @@ impl Shape {
         let mut lists = Lists::new(self, seed);
         let members = (0..self.full.members)
             .map(|number| Member {
-                id: member_id(&mut ids),
+                id: self.member_id(number, &mut ids),
                 topics: lists.list(number),
                 owned: Vec::new(),
                 generation: None,
@@ -165,11 +175,22 @@ impl Shape {
             lists.skip(member);
         }
         Member {
-            id: member_id(ids),
+            id: self.member_id(number, ids),
             topics: lists.list(number),
             owned: Vec::new(),
             generation: None,
             rack: self.racks.map(|racks| places.below(u32::from(racks.racks)) as u8),
+        }
+    }
+
+    /// The client's id and what the coordinator appends. Few clients have ids of their own, numbered; where
+    /// there are many, each is the first consumer of its process.
+    pub(super) fn member_id(&self, number: u32, ids: &mut Random) -> String {
+        let few = self.full.members as usize <= NAMES.len();
+        if few {
+            format!("shop-{}-{}", number + 1, ids.uuid())
+        } else {
+            format!("consumer-app-1-{}", ids.uuid())
         }
     }
 
@@ -179,7 +200,10 @@ impl Shape {
         let sizes = self.sizes(seed);
         let digits = (count.max(2) - 1).to_string().len();
         let topic = |(number, partitions): (usize, u32)| Topic {
-            name: format!("events-{number:0digits$}"),
+            name: match NAMES.get(number) {
+                Some(name) if count as usize <= NAMES.len() => (*name).to_string(),
+                _ => format!("events-{number:0digits$}"),
+            },
             partitions,
             racks: match self.racks {
                 None => Vec::new(),
@@ -206,10 +230,6 @@ impl Shape {
         }
         sizes
     }
-}
-
-fn member_id(ids: &mut Random) -> String {
-    format!("consumer-app-1-{}", ids.uuid())
 }
 
 /// Racks in a row, from a random one on, as brokers are taken in turn.
