@@ -1,7 +1,6 @@
 //! The `members` of a snapshot: straight into the group's builder.
 
 use core::fmt;
-use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -117,7 +116,7 @@ impl Marks {
 
 struct Member<'a, 'b> {
     trail: &'a Trail,
-    id: &'a Cow<'a, str>,
+    id: &'a str,
     topology: &'a Topology,
     member: &'a mut MemberBuilder<'b>,
     marks: &'a mut Marks,

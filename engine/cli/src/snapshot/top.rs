@@ -1,7 +1,6 @@
 //! The snapshot as a whole: its keys, their order, and the second pass.
 
 use core::fmt;
-use std::borrow::Cow;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use tenure::Group;
@@ -70,9 +69,9 @@ impl<'a> Reading<'a> {
     }
 
     /// The value of one key; the first time it is met in this pass.
-    fn value<'de, A: MapAccess<'de>>(&mut self, key: &Cow<'de, str>, map: &mut A) -> Result<(), A::Error> {
+    fn value<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
         let trail = &self.trail;
-        match &**key {
+        match key {
             "assignor" => {
                 let name = map.next_value_seed(OptionalName(ASSIGNORS))?;
                 let strategy = name.map(|name| {
@@ -157,7 +156,7 @@ impl<'de> Visitor<'de> for Top<'_, '_> {
         let missing = TOP_KEYS.iter().zip(seen).skip(1).find(|(_, seen)| !seen);
         match missing {
             Some((&key, _)) => Err(reading.trail.fail_at(
-                &Cow::Borrowed(reading.text),
+                reading.text,
                 format_args!("the snapshot has no `{key}`"),
                 format_args!("add \"{key}\", an object; it may be empty"),
             )),

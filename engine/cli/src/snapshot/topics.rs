@@ -72,7 +72,7 @@ impl<'de> Visitor<'de> for Topics<'_> {
 #[derive(Clone, Copy)]
 struct Topic<'a> {
     trail: &'a Trail,
-    name: &'a Cow<'a, str>,
+    name: &'a str,
 }
 
 struct Size {
@@ -179,7 +179,7 @@ impl<'de> Visitor<'de> for Topic<'_> {
 }
 
 /// The error of a key that an object has twice.
-pub(super) fn twice_error<E: Error>(trail: &Trail, key: &Cow<'_, str>) -> E {
+pub(super) fn twice_error<E: Error>(trail: &Trail, key: &str) -> E {
     trail.fail_at(key, format_args!("the key {} is given twice", quoted(key)), "give each key once")
 }
 

@@ -3,7 +3,6 @@
 
 use core::cell::RefCell;
 use core::fmt::{Display, Write as _};
-use std::borrow::Cow;
 
 use serde::de;
 
@@ -29,6 +28,7 @@ pub(super) struct Fault {
     pub(super) message: String,
     pub(super) remedy: String,
     /// Where the key stands in memory that is to blame; the JSON reader is past it by the time it is refused.
+    /// Inside the document unless the key has escapes and so is a copy.
     pub(super) address: Option<usize>,
 }
 
@@ -39,17 +39,8 @@ impl Trail {
     }
 
     /// Refuses the document because of a key, or of what follows it as a whole.
-    pub(super) fn fail_at<E: de::Error>(
-        &self,
-        key: &Cow<'_, str>,
-        message: impl Display,
-        remedy: impl Display,
-    ) -> E {
-        let address = match key {
-            Cow::Borrowed(key) => Some(key.as_ptr().addr()),
-            Cow::Owned(_) => None,
-        };
-        self.raise(address, message, remedy)
+    pub(super) fn fail_at<E: de::Error>(&self, key: &str, message: impl Display, remedy: impl Display) -> E {
+        self.raise(Some(key.as_ptr().addr()), message, remedy)
     }
 
     fn raise<E: de::Error>(&self, address: Option<usize>, message: impl Display, remedy: impl Display) -> E {

@@ -9,9 +9,9 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tenure::plan::{Assignor, Config};
 
-use crate::judge::answer::{Answer, Owned, Partition};
-use crate::judge::course;
-use crate::judge::snapshot::Snapshot;
+use crate::rules::answer::{Answer, Owned, Partition};
+use crate::rules::course;
+use crate::rules::snapshot::Snapshot;
 use crate::support::{expand, files, start, tenure};
 
 /// What the command says, in the judge's terms.

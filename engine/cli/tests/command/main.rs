@@ -5,8 +5,8 @@ mod cases;
 mod codec;
 mod good;
 mod help;
-#[path = "../../../tests/support/mod.rs"]
-mod judge;
 mod lines;
 mod pipes;
+#[path = "../../../tests/support/mod.rs"]
+mod rules;
 mod support;
