@@ -15,6 +15,7 @@
 //! The codes and messages are those of [`protocol`](crate::protocol): plain words that lie below both rooms.
 
 #![forbid(unsafe_code)]
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 pub mod cycle;
 mod decision;

@@ -11,4 +11,5 @@ mod host;
 mod member;
 mod member_table;
 mod selection;
+mod transaction;
 mod world;

@@ -93,6 +93,17 @@ enum Tenancy {
     Here,
 }
 
+/// What the end of a transaction does to the producer's epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Raise {
+    /// It stays.
+    No,
+    /// It rises, and the client at work may go on under the new one.
+    SameClient,
+    /// It rises, and the client at work is fenced for good.
+    NewClient,
+}
+
 /// A producer and the markers it still waits for.
 #[derive(Debug)]
 pub(super) struct Transaction {
@@ -325,6 +336,7 @@ impl TransactionCoordinator {
             (TransactionPhase::PrepareAbort, TransactionPhase::CompleteAbort)
         };
         let raises = self.config.transaction_version >= 2;
+        let raise = if raises { Raise::SameClient } else { Raise::No };
         let heard_before = record.last == Some(given) || !raises && record.producer == given;
         if heard_before && record.phase == prepared {
             return Err(ErrorCode::ConcurrentTransactions);
@@ -348,7 +360,7 @@ impl TransactionCoordinator {
         if request.committed {
             self.admit_generation(&key)?;
         }
-        Ok(self.decide(&key, prepared, raises, now_ms))
+        Ok(self.decide(&key, prepared, raise, now_ms))
     }
 
     /// Decides a transaction, under a raised epoch if asked for, and sends the markers out. Answers the id and
@@ -357,7 +369,7 @@ impl TransactionCoordinator {
         &mut self,
         key: &TransactionKey,
         phase: TransactionPhase,
-        raises_epoch: bool,
+        raise: Raise,
         now_ms: u64,
     ) -> Producer {
         let Some(producer) = self.transactions.get(key).map(|one| one.record.producer) else {
@@ -365,16 +377,16 @@ impl TransactionCoordinator {
         };
         let raised = Producer { epoch: producer.epoch.saturating_add(1), ..producer };
         // The last epoch goes to the marker alone; the client goes on under a fresh id.
-        let next = match (raises_epoch, raised.epoch) {
-            (false, _) => producer,
-            (true, i16::MAX) => Producer { id: self.new_producer_id(), epoch: 0 },
-            (true, _) => raised,
+        let next = match (raise, raised.epoch) {
+            (Raise::No, _) => producer,
+            (_, i16::MAX) => Producer { id: self.new_producer_id(), epoch: 0 },
+            _ => raised,
         };
         if let Some(transaction) = self.transactions.get_mut(key) {
             let record = &mut transaction.record;
             record.phase = phase;
-            record.marker = if raises_epoch { raised } else { producer };
-            record.last = raises_epoch.then_some(producer);
+            record.marker = if raise == Raise::No { producer } else { raised };
+            record.last = (raise == Raise::SameClient).then_some(producer);
             record.producer = next;
             record.updated_ms = now_ms;
         }
@@ -470,7 +482,7 @@ impl TransactionCoordinator {
         for key in keys {
             let Some(transaction) = self.transactions.get(&key) else { continue };
             if transaction.record.expires_ms().is_some_and(|ends_ms| ends_ms <= now_ms) {
-                self.decide(&key, TransactionPhase::PrepareAbort, true, now_ms);
+                self.decide(&key, TransactionPhase::PrepareAbort, Raise::SameClient, now_ms);
             } else if transaction.record.phase.is_prepared() && transaction.resend_ms <= now_ms {
                 self.resend_markers(&key, now_ms);
             }

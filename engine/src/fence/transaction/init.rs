@@ -1,6 +1,6 @@
 //! InitProducerId: who gets which id and epoch, and whom that fences.
 
-use super::broker::TransactionCoordinator;
+use super::broker::{Raise, TransactionCoordinator};
 use super::state::{Producer, TransactionKey, TransactionPhase, TransactionRecord};
 use crate::protocol::error::ErrorCode;
 use crate::protocol::message::InitProducerIdRequest;
@@ -58,14 +58,9 @@ impl TransactionCoordinator {
                 Err(ErrorCode::ConcurrentTransactions)
             }
             TransactionPhase::Ongoing => {
-                self.decide(&key, TransactionPhase::PrepareAbort, true, now_ms);
                 // The earlier client is fenced for good, unless it is the one that asks.
-                if let Some(transaction) = self.transactions.get_mut(&key)
-                    && !given.is_some()
-                {
-                    transaction.record.last = None;
-                    self.persist(&key);
-                }
+                let raise = if given.is_some() { Raise::SameClient } else { Raise::NewClient };
+                self.decide(&key, TransactionPhase::PrepareAbort, raise, now_ms);
                 Err(ErrorCode::ConcurrentTransactions)
             }
             TransactionPhase::Empty | TransactionPhase::CompleteCommit | TransactionPhase::CompleteAbort => {

@@ -17,6 +17,8 @@
 //! first, a removed leader is followed by the member that joined first, and a member that leaves while it waits for
 //! its assignment is answered UNKNOWN_MEMBER_ID instead of never.
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
 mod action;
 mod broker;
 mod config;

@@ -98,6 +98,10 @@ fn bytes(value: &[u8]) -> usize {
     value.len().saturating_add(4)
 }
 
+fn sum<const N: usize>(parts: [usize; N]) -> usize {
+    parts.into_iter().fold(0, usize::saturating_add)
+}
+
 impl Record {
     /// The group that the record belongs to.
     pub fn group_id(&self) -> &str {
@@ -128,13 +132,12 @@ impl Record {
     pub fn encoded_len(&self) -> usize {
         let body = match self {
             Self::Group { group_id, value } => {
-                let key = 2 + text(group_id);
-                key.saturating_add(value.as_ref().map_or(0, GroupRecord::encoded_len))
+                let value = value.as_ref().map_or(0, GroupRecord::encoded_len);
+                sum([2, text(group_id), value])
             }
             Self::Offset { group_id, partition, value, .. } => {
-                let key = 2 + text(group_id) + text(&partition.topic) + 4;
-                let value = value.as_ref().map_or(0, |one| 2 + 8 + 4 + text(&one.committed.metadata) + 8);
-                key.saturating_add(value)
+                let value = value.as_ref().map_or(0, |one| sum([2, 8, 4, text(&one.committed.metadata), 8]));
+                sum([2, text(group_id), text(&partition.topic), 4, value])
             }
             Self::Marker { .. } => 4 + 6,
         };
@@ -145,8 +148,8 @@ impl Record {
 impl GroupRecord {
     /// The value's size in version 3 of its layout.
     pub fn encoded_len(&self) -> usize {
-        let head = 2 + text(&self.protocol_type) + 4;
-        let head = head + optional(self.protocol.as_deref()) + optional(self.leader.as_deref()) + 8 + 4;
+        let names = sum([optional(self.protocol.as_deref()), optional(self.leader.as_deref())]);
+        let head = sum([2, text(&self.protocol_type), 4, names, 8, 4]);
         self.members.iter().map(MemberRecord::encoded_len).fold(head, usize::saturating_add)
     }
 }
@@ -154,11 +157,8 @@ impl GroupRecord {
 impl MemberRecord {
     fn encoded_len(&self) -> usize {
         // The client's host is not modelled; an address takes at most 47 bytes.
-        text(&self.member_id)
-            + optional(self.group_instance_id.as_deref())
-            + text(&self.client_id)
-            + 49
-            + 8
-            + bytes(&self.subscription).saturating_add(bytes(&self.assignment))
+        let names =
+            sum([text(&self.member_id), optional(self.group_instance_id.as_deref()), text(&self.client_id)]);
+        sum([names, 49, 8, bytes(&self.subscription), bytes(&self.assignment)])
     }
 }
