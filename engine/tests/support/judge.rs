@@ -150,19 +150,15 @@ pub fn always(snapshot: &Snapshot, answer: &Answer) -> Result<(), Fault> {
         }
     }
     // What is ready goes at once: exactly the targets that another one blocks are kept back.
-    let now = owners(&answer.given)?;
-    for (partition, to) in owners(&answer.target)? {
+    let (now, target) = (owners(&answer.given)?, owners(&answer.target)?);
+    for (partition, to) in &target {
         let waits = blocked(partition, to).is_some();
-        if waits != answer.withheld.contains(partition) || waits == now.contains_key(partition) {
-            return Err(Fault::Withheld(partition.clone()));
-        }
-        if !waits && now.get(partition) != Some(&to) {
-            return Err(Fault::Withheld(partition.clone()));
+        let right = if waits { None } else { Some(to) };
+        if waits != answer.withheld.contains(*partition) || now.get(partition) != right {
+            return Err(Fault::Withheld((*partition).clone()));
         }
     }
-    if let Some(partition) =
-        answer.withheld.iter().find(|p| !owners(&answer.target).unwrap().contains_key(*p))
-    {
+    if let Some(partition) = answer.withheld.iter().find(|partition| !target.contains_key(*partition)) {
         return Err(Fault::Withheld(partition.clone()));
     }
     for owned in [&answer.given, &answer.target] {
