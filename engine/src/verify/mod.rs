@@ -50,5 +50,14 @@
 //! one best plan fit every other one. So a changed plan passes if and only if it is as good.
 
 mod certificate;
+mod check;
+mod flow;
+mod levels;
+mod optimum;
+mod proposal;
+mod tally;
 
 pub use certificate::{Certificate, NO_BLOCK};
+pub use check::{Figures, Refusal, check};
+pub use optimum::{Distance, Optimum, measure, optimum};
+pub use proposal::{Fault, Proposal};

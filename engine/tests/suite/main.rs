@@ -7,3 +7,4 @@ mod cases;
 mod expectation;
 mod golden;
 mod smoke;
+mod verifier;
