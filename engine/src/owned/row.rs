@@ -83,6 +83,34 @@ pub(crate) fn unset_in(row: &[u64], from: u32, to: u32) -> impl Iterator<Item = 
     })
 }
 
+/// Calls back for each bit of `from..to` that is *not* set, ascending.
+#[inline]
+pub(crate) fn each_unset_in(row: &[u64], from: u32, to: u32, mut call: impl FnMut(u32)) {
+    if from >= to {
+        return;
+    }
+    let (first, last) = ((from >> 6) as usize, ((to - 1) >> 6) as usize);
+    for (at, &word) in row[first..=last].iter().enumerate() {
+        let at = first + at;
+        let mut free = !word;
+        if at == first {
+            free &= u64::MAX << (from & 63);
+        }
+        if at == last {
+            free &= u64::MAX >> (63 - ((to - 1) & 63));
+        }
+        let base = (at as u32) << 6;
+        if free == u64::MAX {
+            (base..base + 64).for_each(&mut call);
+            continue;
+        }
+        while free != 0 {
+            call(base + free.trailing_zeros());
+            free &= free - 1;
+        }
+    }
+}
+
 /// How many bits of `from..to` are *not* set.
 pub(crate) fn unset_in_count(row: &[u64], from: u32, to: u32) -> u32 {
     if from >= to {
@@ -132,6 +160,9 @@ mod tests {
             for (low, high) in [(0, 256), (5, 5), (from, to), (60, 70), (1, 255)] {
                 let expected: Vec<u32> = (low..high).filter(|b| !(from..to).contains(b)).collect();
                 assert_eq!(unset_in(&row, low, high).collect::<Vec<_>>(), expected);
+                let mut called = Vec::new();
+                each_unset_in(&row, low, high, |bit| called.push(bit));
+                assert_eq!(called, expected);
                 assert_eq!(unset_in_count(&row, low, high) as usize, expected.len());
             }
         }

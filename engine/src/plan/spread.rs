@@ -47,6 +47,8 @@ pub(super) struct Work {
     picked: Vec<u32>,
     taken: Vec<PartitionIndex>,
     turn: u32,
+    /// Whether any free partition still has a holder.
+    held_any: bool,
 }
 
 /// The free partitions of one topic in one class: `free[next..end]`.
@@ -191,6 +193,7 @@ impl Work {
     pub(super) fn deal(&mut self, group: &Group, settled: &Settled, plan: &mut Plan, want: &mut [u32]) {
         self.kept_end.clear();
         self.kept_end.extend_from_slice(&self.fill);
+        self.held_any = settled.still_held.iter().any(|&word| word != 0);
         self.stack(group, &settled.claimed);
         self.deal_fresh(group, settled, plan, want);
         self.holding.clear();
@@ -249,21 +252,27 @@ impl Work {
             if class == NONE {
                 continue;
             }
-            let topic = topic as u32;
-            for p in row::unset_in(claimed, bases[topic as usize], bases[topic as usize + 1]) {
-                let class = if classes.by_rack() { classes.of_partition[p as usize] } else { class } as usize;
-                let at = self.class_free[class];
-                self.free[at as usize] = p;
-                self.class_free[class] += 1;
-                let pile = self.cursor[class] as usize;
-                let begun = pile > self.first_pile(class) && self.piles[pile - 1].topic == topic;
-                if begun {
-                    self.piles[pile - 1].end = at + 1;
-                } else {
-                    let (after, before) = (pile as u32 + 1, (pile as u32).wrapping_sub(1));
-                    self.piles[pile] = Pile { topic, next: at, end: at + 1, after, before };
-                    self.cursor[class] += 1;
+            let (from, to) = (bases[topic], bases[topic + 1]);
+            if classes.by_rack() {
+                for p in row::unset_in(claimed, from, to) {
+                    self.put_on_pile(classes.of_partition[p as usize] as usize, topic as u32, p);
                 }
+                continue;
+            }
+            let class = class as usize;
+            let begin = self.class_free[class];
+            let mut at = begin as usize;
+            row::each_unset_in(claimed, from, to, |p| {
+                self.free[at] = p;
+                at += 1;
+            });
+            if at > begin as usize {
+                self.class_free[class] = at as u32;
+                let pile = self.cursor[class];
+                let (after, before) = (pile + 1, pile.wrapping_sub(1));
+                self.piles[pile as usize] =
+                    Pile { topic: topic as u32, next: begin, end: at as u32, after, before };
+                self.cursor[class] += 1;
             }
         }
         self.live.clear();
@@ -279,9 +288,19 @@ impl Work {
         }
     }
 
-    #[inline]
-    fn first_pile(&self, class: usize) -> usize {
-        self.class_pile[class] as usize
+    /// Adds one partition to the last pile of its class, or begins the next one.
+    fn put_on_pile(&mut self, class: usize, topic: u32, p: u32) {
+        let at = self.class_free[class];
+        self.free[at as usize] = p;
+        self.class_free[class] += 1;
+        let pile = self.cursor[class];
+        if pile > self.class_pile[class] && self.piles[pile as usize - 1].topic == topic {
+            self.piles[pile as usize - 1].end = at + 1;
+        } else {
+            self.piles[pile as usize] =
+                Pile { topic, next: at, end: at + 1, after: pile + 1, before: pile.wrapping_sub(1) };
+            self.cursor[class] += 1;
+        }
     }
 
     /// Deals topics that nobody holds round the members, in classes of several such topics.
@@ -303,18 +322,41 @@ impl Work {
                 if seat == NONE {
                     seat = self.take_seats(group, class, want);
                 }
-                while let Some(p) = self.next_free(class, pile) {
-                    let Seat { member, arc, after, before } = self.ring[seat as usize];
-                    self.give(settled, plan, member, p);
-                    want[arc as usize] -= 1;
-                    if want[arc as usize] == 0 {
-                        self.ring[before as usize].after = after;
-                        self.ring[after as usize].before = before;
-                    }
-                    seat = after;
-                }
+                seat = self.deal_pile(settled, plan, want, class, pile, seat);
             }
         }
+    }
+
+    /// Deals a whole pile round the ring; returns the next seat.
+    fn deal_pile(
+        &mut self,
+        settled: &Settled,
+        plan: &mut Plan,
+        want: &mut [u32],
+        class: usize,
+        pile: u32,
+        mut seat: u32,
+    ) -> u32 {
+        let Pile { next, end, .. } = self.piles[pile as usize];
+        for at in next..end {
+            let p = self.free[at as usize];
+            let Seat { member, arc, after, before } = self.ring[seat as usize];
+            let fill = self.fill[member as usize];
+            plan.partitions[fill as usize] = PartitionIndex::new(p);
+            self.fill[member as usize] = fill + 1;
+            if self.held_any {
+                mark_transfer(settled, plan, member, p);
+            }
+            let left = want[arc as usize] - 1;
+            want[arc as usize] = left;
+            if left == 0 {
+                self.ring[before as usize].after = after;
+                self.ring[after as usize].before = before;
+            }
+            seat = after;
+        }
+        self.advance(class, pile, end - next);
+        seat
     }
 
     /// Lists the members that want partitions of a class; returns the first seat.
@@ -334,15 +376,12 @@ impl Work {
         0
     }
 
-    /// The next partition of a pile; an empty pile leaves its circle.
+    /// Takes `many` off a pile; an empty pile leaves its circle.
     #[inline]
-    fn next_free(&mut self, class: usize, pile: u32) -> Option<u32> {
+    fn advance(&mut self, class: usize, pile: u32, many: u32) {
         let Pile { next, end, after, before, .. } = self.piles[pile as usize];
-        if next == end {
-            return None;
-        }
-        self.piles[pile as usize].next += 1;
-        if next + 1 == end {
+        self.piles[pile as usize].next = next + many;
+        if next + many == end {
             self.piles[before as usize].after = after;
             self.piles[after as usize].before = before;
             self.live[class] -= 1;
@@ -350,18 +389,25 @@ impl Work {
                 self.cursor[class] = if self.live[class] == 0 { NONE } else { after };
             }
         }
-        Some(self.free[next as usize])
     }
 
+    /// Gives a member the next `many` partitions of a pile, fewer if there are fewer.
     #[inline]
-    fn give(&mut self, settled: &Settled, plan: &mut Plan, member: u32, p: u32) {
-        let fill = &mut self.fill[member as usize];
-        plan.partitions[*fill as usize] = PartitionIndex::new(p);
-        *fill += 1;
-        if row::get(&settled.still_held, p) && !settled.only_held_by(p, member) {
-            row::set(&mut plan.transfers, p);
-            plan.transfer_count += 1;
+    fn give(&mut self, settled: &Settled, plan: &mut Plan, class: usize, pile: u32, member: u32, many: u32) {
+        let Pile { next, end, .. } = self.piles[pile as usize];
+        let many = many.min(end - next);
+        let fill = self.fill[member as usize] as usize;
+        let given = &self.free[next as usize..(next + many) as usize];
+        for (out, &p) in plan.partitions[fill..fill + given.len()].iter_mut().zip(given) {
+            *out = PartitionIndex::new(p);
         }
+        if self.held_any {
+            for &p in given {
+                mark_transfer(settled, plan, member, p);
+            }
+        }
+        self.fill[member as usize] = fill as u32 + many;
+        self.advance(class, pile, many);
     }
 
     /// Takes what a member wants, from the topics of which it holds least.
@@ -378,11 +424,7 @@ impl Work {
             let class = classes.arc_class[arc] as usize;
             let pile = self.cursor[class];
             if pile != NONE && self.piles[pile as usize].after == pile {
-                for _ in 0..many {
-                    if let Some(p) = self.next_free(class, pile) {
-                        self.give(settled, plan, member, p);
-                    }
-                }
+                self.give(settled, plan, class, pile, member, many);
                 continue;
             }
             if !noted {
@@ -418,8 +460,8 @@ impl Work {
                 let holds = self.holding[topic as usize];
                 if holds > level {
                     least = least.min(holds);
-                } else if let Some(p) = self.next_free(class, pile) {
-                    self.give(settled, plan, member, p);
+                } else {
+                    self.give(settled, plan, class, pile, member, 1);
                     self.holding[topic as usize] = holds + 1;
                     given = true;
                     left -= 1;
@@ -447,6 +489,15 @@ impl Work {
             self.taken.extend_from_slice(&slice[kept..]);
             merge_back(slice, kept, &self.taken);
         }
+    }
+}
+
+/// Notes that a partition given to a member must wait for another holder.
+#[inline]
+fn mark_transfer(settled: &Settled, plan: &mut Plan, member: u32, p: u32) {
+    if row::get(&settled.still_held, p) && !settled.only_held_by(p, member) {
+        row::set(&mut plan.transfers, p);
+        plan.transfer_count += 1;
     }
 }
 

@@ -43,6 +43,9 @@ impl Work {
         self.layer_of.resize(nodes, 0);
         self.edge.clear();
         self.edge.resize(nodes, 0);
+        self.away.clear();
+        self.away.resize(self.load.len(), false);
+        self.any_away = false;
         self.base = 0;
         self.top = 0;
     }

@@ -70,6 +70,9 @@ pub(super) struct Work {
     targets: Vec<u32>,
     path: Vec<(u32, u32)>,
     forward: bool,
+    /// Members that may have less than their home on some arc, and whether there is any.
+    away: Vec<bool>,
+    any_away: bool,
 }
 
 impl Work {
@@ -99,6 +102,7 @@ impl Work {
             reserve(list, members + classes);
         }
         reserve(&mut self.targets, members);
+        reserve(&mut self.away, members);
         reserve(&mut self.path, members + classes);
     }
 
@@ -126,6 +130,7 @@ impl Work {
         let longs = self.order.capacity() + self.potential.capacity() + self.terminal.capacity();
         words.iter().map(|list| list.capacity()).sum::<usize>() * 4
             + (pairs + longs) * 8
+            + self.away.capacity()
             + self.blocks.capacity() * size_of::<Block>()
     }
 }

@@ -47,11 +47,16 @@ impl Work {
         self.potential.clear();
         self.potential.resize(self.load.len() + classes.len(), 0);
         self.terminal.clear();
+        self.terminal.resize(self.blocks.len(), 0);
+        if !self.any_away && !self.any_mismatch(classes) {
+            // Nobody moved, nobody is in a wrong rack: nothing can be better, and potentials 0 show it.
+            self.number_scopes();
+            return true;
+        }
         self.list_block_classes(classes);
         let mut sound = true;
         for at in 0..self.blocks.len() {
             let block = self.blocks[at];
-            self.terminal.push(0);
             if !self.prove_by_bound(classes, &block, at) {
                 sound &= self.settle_block(classes, &block, at);
             }
@@ -59,14 +64,35 @@ impl Work {
         sound
     }
 
+    fn any_mismatch(&self, classes: &Classes) -> bool {
+        self.flow.iter().zip(&classes.mismatch).any(|(&flow, &mismatch)| mismatch && flow > 0)
+    }
+
+    /// Gives each member its block's number as scope.
+    fn number_scopes(&mut self) {
+        if self.blocks.len() > 1 {
+            for (number, block) in self.blocks.iter().enumerate() {
+                for &m in &self.members[block.from as usize..block.to as usize] {
+                    self.scope[m as usize] = number as u32;
+                }
+            }
+        }
+    }
+
     /// Numbers scopes by block, and lists the classes of each block.
     fn list_block_classes(&mut self, classes: &Classes) {
+        self.number_scopes();
+        self.class_list.clear();
         self.class_scope.clear();
+        if self.blocks.len() == 1 {
+            self.class_scope.resize(classes.len(), 0);
+            self.class_list.extend(0..classes.len() as u32);
+            return;
+        }
         self.class_scope.resize(classes.len(), NONE);
         for (number, block) in self.blocks.iter().enumerate() {
             for &m in &self.members[block.from as usize..block.to as usize] {
                 let m = m as usize;
-                self.scope[m] = number as u32;
                 for a in classes.member_start[m] as usize..classes.member_start[m + 1] as usize {
                     if self.flow[a] > 0 {
                         self.class_scope[classes.arc_class[a] as usize] = number as u32;
@@ -74,12 +100,9 @@ impl Work {
                 }
             }
         }
-        self.class_list.clear();
         self.class_list.extend((0..classes.len() as u32).filter(|&c| self.class_scope[c as usize] != NONE));
-        if self.blocks.len() > 1 {
-            let scope = &self.class_scope;
-            self.class_list.sort_unstable_by_key(|&c| (scope[c as usize], c));
-        }
+        let scope = &self.class_scope;
+        self.class_list.sort_unstable_by_key(|&c| (scope[c as usize], c));
     }
 
     /// Whether the block keeps as much as any plan could, without a rack mismatch; sets its potentials then.
@@ -91,14 +114,16 @@ impl Work {
         let single = self.blocks.len() == 1;
         for &m in segment {
             let m = m as usize;
-            let arcs = classes.member_start[m] as usize..classes.member_start[m + 1] as usize;
-            let (mut home, mut stay) = (0, 0);
-            for a in arcs {
-                let (h, f) = (self.home[a], self.flow[a]);
-                fits &= f == 0 || classes.mismatch.get(a) != Some(&true);
-                if h > 0 && (single || self.class_scope[classes.arc_class[a] as usize] == number as u32) {
-                    home += h;
-                    stay += h.min(f);
+            let (mut home, mut stay) = (self.home_load[m], self.home_load[m]);
+            if self.away[m] || !classes.mismatch.is_empty() {
+                (home, stay) = (0, 0);
+                for a in classes.member_start[m] as usize..classes.member_start[m + 1] as usize {
+                    let (h, f) = (self.home[a], self.flow[a]);
+                    fits &= f == 0 || classes.mismatch.get(a) != Some(&true);
+                    if h > 0 && (single || self.class_scope[classes.arc_class[a] as usize] == number as u32) {
+                        home += h;
+                        stay += h.min(f);
+                    }
                 }
             }
             bound += u64::from(home.min(level.saturating_sub(1)));
@@ -177,6 +202,10 @@ impl Work {
                 } else {
                     home
                 };
+                if new < home {
+                    self.away[m] = true;
+                    self.any_away = true;
+                }
                 self.flow[a] = new;
                 self.load[m] = self.load[m] + new - flow;
                 placed += new;

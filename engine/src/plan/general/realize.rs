@@ -68,7 +68,8 @@ fn keep(group: &Group, starts: &[u32], list: &[u32], scratch: &mut Scratch, plan
     for (member, arcs) in classes.member_start.windows(2).enumerate() {
         let claims = &list[starts[member] as usize..starts[member + 1] as usize];
         let mut given = 0;
-        for arc in arcs[0] as usize..arcs[1] as usize {
+        let away = if work.away[member] { arcs[0] as usize..arcs[1] as usize } else { 0..0 };
+        for arc in away {
             let excess = work.home[arc].saturating_sub(work.flow[arc]);
             if excess > 0 {
                 let class = classes.arc_class[arc];

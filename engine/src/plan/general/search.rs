@@ -335,6 +335,15 @@ impl Work {
                 self.flow[arc] += many;
             } else {
                 self.flow[arc] -= many;
+                if self.flow[arc] < self.home[arc] {
+                    let giver = if node < members {
+                        node
+                    } else {
+                        self.path.get(at + 1).map_or(begin, |e| e.0 as usize)
+                    };
+                    self.away[giver] = true;
+                    self.any_away = true;
+                }
             }
         }
         let (giver, taker) = if FORWARD { (begin, target) } else { (target, begin) };
