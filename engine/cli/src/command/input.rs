@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use tenure_cli::describe::{self, DescribedGroup, Subscriptions};
 use tenure_cli::snapshot::{self, Snapshot};
 
 use super::settings::Settings;
@@ -74,23 +75,83 @@ pub(crate) struct Loaded {
     pub(crate) assumptions: Vec<String>,
 }
 
-/// Reads the groups of a source: a snapshot in JSON has one.
-pub(crate) fn load(source: &Source, settings: &Settings) -> Result<Vec<Loaded>, Failure> {
-    let bytes = source.read()?;
-    let snapshot = snapshot::read(&bytes, &settings.reading())
-        .map_err(|error| Failure::input(format_args!("{source}, {error}")))?;
-    Ok(vec![Loaded { name: None, snapshot, assumptions: Vec::new() }])
+/// Reads groups out of sources, whatever their form.
+pub(crate) struct Reader<'a> {
+    settings: &'a Settings,
+    describe: describe::Options,
 }
 
-/// Reads a source that must hold exactly one group.
-#[allow(dead_code)]
-pub(crate) fn load_one(source: &Source, settings: &Settings) -> Result<Loaded, Failure> {
-    let mut groups = load(source, settings)?;
-    match (groups.pop(), groups.len()) {
-        (Some(group), 0) => Ok(group),
-        (_, others) => Err(Failure::input(format_args!(
-            "{source}: holds {} groups where one is wanted; cut the others out",
-            others + 1
-        ))),
+impl<'a> Reader<'a> {
+    /// Reads the subscriptions that the settings name, if any.
+    pub(crate) fn new(settings: &'a Settings) -> Result<Self, Failure> {
+        let subscriptions = match settings.subscriptions() {
+            Some(path) => {
+                let source = Source::new(path);
+                Subscriptions::read(&source.read()?)
+                    .map_err(|error| Failure::input(format_args!("{source}: {error}")))?
+            }
+            None => Subscriptions::default(),
+        };
+        let partition_limit = settings.reading().partition_limit;
+        Ok(Self { settings, describe: describe::Options { subscriptions, partition_limit } })
+    }
+
+    /// Reads the groups of a source: a snapshot in JSON has one, a print any number.
+    pub(crate) fn load(&self, source: &Source) -> Result<Vec<Loaded>, Failure> {
+        let bytes = source.read()?;
+        if bytes.iter().all(u8::is_ascii_whitespace) {
+            return Err(Failure::input(format_args!(
+                "{source}, line 1: is empty; give a snapshot in JSON, or what `kafka-consumer-groups.sh --describe` printed"
+            )));
+        }
+        if describe::may_be_print(&bytes) {
+            return self.load_print(&bytes, source);
+        }
+        let snapshot = snapshot::read(&bytes, &self.settings.reading())
+            .map_err(|error| Failure::input(format_args!("{source}, {error}")))?;
+        Ok(vec![Loaded { name: None, snapshot, assumptions: Vec::new() }])
+    }
+
+    fn load_print(&self, bytes: &[u8], source: &Source) -> Result<Vec<Loaded>, Failure> {
+        let groups = describe::read(bytes, &self.describe).map_err(|error| match error.kind {
+            describe::DescribeErrorKind::NoTable => Failure::input(format_args!(
+                "{source}, line 1: is neither a snapshot in JSON, which begins with {{, nor a print: {error}"
+            )),
+            _ if error.line.is_some() => Failure::input(format_args!("{source}, {error}")),
+            _ => Failure::input(format_args!("{source}: {error}")),
+        })?;
+        groups.into_iter().map(|group| self.understand(group, source)).collect()
+    }
+
+    fn understand(&self, described: DescribedGroup, source: &Source) -> Result<Loaded, Failure> {
+        let mut assumptions = Vec::new();
+        let shown = described.strategy();
+        let strategy = self.settings.strategy().or(shown).unwrap_or_default();
+        if self.settings.strategy().is_none() && shown.is_none() {
+            assumptions.push(match &described.assignor {
+                Some(name) => format!(
+                    "the group's assignor is {name:?}, which tenure does not have: planned as {strategy}"
+                ),
+                None => format!("the print shows no assignor: planned as {strategy}"),
+            });
+        }
+        let group = described
+            .group(strategy, self.describe.partition_limit)
+            .map_err(|error| Failure::input(format_args!("{source}: {error}")))?;
+        let DescribedGroup { name, assumptions: own, .. } = described;
+        assumptions.extend(own);
+        Ok(Loaded { name, snapshot: Snapshot { strategy, group }, assumptions })
+    }
+
+    /// Reads a source that must hold exactly one group.
+    pub(crate) fn load_one(&self, source: &Source) -> Result<Loaded, Failure> {
+        let mut groups = self.load(source)?;
+        match (groups.pop(), groups.len()) {
+            (Some(group), 0) => Ok(group),
+            (_, others) => Err(Failure::input(format_args!(
+                "{source}: holds {} groups where one is wanted; cut the others out",
+                others + 1
+            ))),
+        }
     }
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use tenure::revoke::Round;
 use tenure_cli::result::{self, Answer};
 
-use super::input::{self, Loaded, Source};
+use super::input::{Loaded, Reader, Source};
 use super::settings::{Planner, Settings};
 use super::{lines, report};
 use crate::console::{Console, HEAD};
@@ -45,11 +45,12 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Status, Fa
     if *lines {
         return lines::run(&sources, settings, console);
     }
+    let reader = Reader::new(settings)?;
     let mut planner = Planner::new(settings);
     let mut status = Status::Good;
     let mut first = true;
     for source in &sources {
-        match input::load(source, settings) {
+        match reader.load(source) {
             Ok(groups) => {
                 let headed = sources.len() > 1 || groups.len() > 1;
                 for group in &groups {
@@ -107,7 +108,7 @@ fn print_table(
     settings: &Settings,
     console: &Console,
 ) -> Result<(), Failure> {
-    let Loaded { snapshot, assumptions, .. } = group;
+    let Loaded { name, snapshot, assumptions } = group;
     let (plan, outcome) = planner.plan(snapshot)?;
     let round = Round::new(&snapshot.group, plan, settings.mode());
     let mut text = String::new();
@@ -120,7 +121,10 @@ fn print_table(
     report::write(&mut text, snapshot.strategy, &round, &outcome);
     console.text(&text)?;
     for assumption in assumptions {
-        console.note(assumption);
+        match name {
+            Some(name) => console.note(&format_args!("group {}: {assumption}", printable(name))),
+            None => console.note(assumption),
+        }
     }
     Ok(())
 }

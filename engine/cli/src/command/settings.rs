@@ -1,5 +1,7 @@
 //! The options that every subcommand that plans has in common, and the planner that follows from them.
 
+use std::path::{Path, PathBuf};
+
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, ValueEnum, value_parser};
 use tenure::plan::{self, Assignor, Config, Outcome, Plan, Scratch, Strategy};
@@ -36,6 +38,10 @@ pub(crate) struct Settings {
     /// Partitions that the topics of one snapshot may have together
     #[arg(long, value_name = "N", default_value_t = PARTITION_LIMIT, value_parser = value_parser!(u32).range(0..=i64::from(i32::MAX)))]
     max_partitions: u32,
+
+    /// What members subscribe to, for prints that don't say: JSON like {"client-1": ["orders"], "*": ["clicks"]}
+    #[arg(long, value_name = "FILE")]
+    subscriptions: Option<PathBuf>,
 }
 
 /// `--mode`.
@@ -67,6 +73,16 @@ impl Settings {
     /// How snapshots are read.
     pub(crate) fn reading(&self) -> snapshot::Options {
         snapshot::Options { strategy: self.assignor, partition_limit: self.max_partitions }
+    }
+
+    /// The assignor that takes the place of the snapshot's.
+    pub(crate) fn strategy(&self) -> Option<Strategy> {
+        self.assignor
+    }
+
+    /// The file that says what members subscribe to.
+    pub(crate) fn subscriptions(&self) -> Option<&Path> {
+        self.subscriptions.as_deref()
     }
 
     /// The cooperative protocol's mode.

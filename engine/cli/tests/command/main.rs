@@ -7,6 +7,7 @@ mod good;
 mod help;
 mod lines;
 mod pipes;
+mod prints;
 #[path = "../../../tests/support/mod.rs"]
 mod rules;
 mod support;
