@@ -5,7 +5,7 @@
 pub(super) enum Assignment {
     /// Topics with the digits of their partition numbers, not yet checked.
     Named(Vec<(String, Vec<String>)>),
-    /// Partition lists without topics, as 3.8 and 3.9 print them.
+    /// Partition lists without topics, as some versions of the tool print them (3.9.1 does).
     Nameless,
 }
 

@@ -76,6 +76,8 @@ struct Reader {
     current: Option<usize>,
     /// The name that a prompt or a message gave last.
     told: Option<String>,
+    /// What the last row began with.
+    first_word: String,
     any_table: bool,
     almost: Option<(usize, &'static str)>,
     tool_error: Option<(usize, String)>,
@@ -100,9 +102,13 @@ impl Reader {
             return Ok(());
         }
         let Some(header) = self.header.take() else { return Ok(()) };
+        let first_word = line.split_whitespace().next().unwrap_or_default();
         let done = match row::split(&header, line) {
-            Some(fields) => self.row(number, &header, &fields),
-            None if self.loose || is_noise(line) => {
+            Some(fields) => {
+                self.first_word = first_word.to_string();
+                self.row(number, &header, &fields)
+            }
+            None if self.loose || is_noise(line) || !self.resembles_row(&header, line, first_word) => {
                 self.loose = true;
                 Ok(())
             }
@@ -121,6 +127,7 @@ impl Reader {
 
     fn begin(&mut self, header: Header) {
         self.any_table = true;
+        self.first_word.clear();
         self.loose = false;
         if !header.has(Column::Group) {
             let kind = header.kind as usize;
@@ -138,6 +145,13 @@ impl Reader {
         self.header = Some(header);
     }
 
+    /// Whether a line that does not fit is a row all the same, damaged, rather than something between rows.
+    fn resembles_row(&self, header: &Header, line: &str, first_word: &str) -> bool {
+        let fields = if header.commas { line.split(", ").count() } else { line.split_whitespace().count() };
+        let prompt = line.split_whitespace().take(3).any(|word| word.ends_with(['$', '#', '%', '>']));
+        !prompt && (first_word == self.first_word || fields + 2 >= header.columns.len())
+    }
+
     fn group(&mut self, name: &str) -> usize {
         if let Some(&at) = self.named.get(name) {
             return at;
@@ -149,6 +163,7 @@ impl Reader {
 
     /// Takes in what the tool says beside its tables, and prompts.
     fn message(&mut self, number: usize, line: &str) -> bool {
+        let line = line.trim_start();
         if let Some((name, rest)) = named_group(line) {
             let rebalancing = rest.contains("is rebalancing");
             if rest.contains("does not exist") {
@@ -271,15 +286,12 @@ impl Draft {
     /// The id of a row's member, and what the row says of it.
     fn owner<'a>(&mut self, field: &impl Fn(Column) -> Option<&'a str>) -> Option<String> {
         if let Some(id) = field(Column::Consumer) {
+            let owned = |column| field(column).map(ToString::to_string);
+            let (host, client) = part_host_from_client(id, owned(Column::Host), owned(Column::Client));
             let member = self.members.entry(id.to_string()).or_default();
-            let learn = |into: &mut Option<String>, column| {
-                if let Some(text) = field(column) {
-                    *into = Some(text.to_string());
-                }
-            };
-            learn(&mut member.instance, Column::Instance);
-            learn(&mut member.client, Column::Client);
-            learn(&mut member.host, Column::Host);
+            member.instance = owned(Column::Instance).or(member.instance.take());
+            member.host = host.or(member.host.take());
+            member.client = client.or(member.client.take());
             return Some(id.to_string());
         }
         let owner = field(Column::Owner).filter(|&owner| owner != "none")?;
@@ -327,6 +339,28 @@ impl Draft {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// Before 1.1 a host as wide as its column (IPv6) runs into the client id; the member id begins with that id.
+fn part_host_from_client(
+    id: &str,
+    host: Option<String>,
+    client: Option<String>,
+) -> (Option<String>, Option<String>) {
+    const UUID: usize = "-00000000-0000-0000-0000-000000000000".len();
+    let named = id.len().checked_sub(UUID).and_then(|at| id.get(..at)).filter(|named| !named.is_empty());
+    let (Some(named), Some(text)) = (named, &host) else { return (host, client) };
+    if client.as_deref() == Some(named) {
+        return (host, client);
+    }
+    let joined = match &client {
+        Some(rest) => format!("{text} {rest}"),
+        None => text.clone(),
+    };
+    match joined.strip_suffix(named).filter(|host| host.len() > 1 && host.starts_with('/')) {
+        Some(parted) => (Some(parted.trim_end().to_string()), Some(named.to_string())),
+        None => (host, client),
     }
 }
 

@@ -79,7 +79,7 @@ impl Draft {
         for (id, member) in &self.members {
             if let Some(line) = member.nameless {
                 let reason = format!(
-                    "the assignment of {} has partitions but no topics, a fault of the tool in versions 3.8 and 3.9; \
+                    "the assignment of {} has partitions but no topics, a fault of some versions of the tool; \
                      add what --describe prints without --members",
                     quote(id)
                 );

@@ -2,7 +2,8 @@
 //!
 //! The tool prints each field left-aligned in a column of some width and then one blank. A field wider than its
 //! column pushes the rest of the line to the right. So a field ends where its column does, or, if it overflows,
-//! at some later blank; the field's kind (a number, a topic, a host) tells which ends are possible, and the split
+//! at some later blank (before 1.1 also directly at the host's slash: the column before `HOST` had no blank of its
+//! own); the field's kind (a number, a topic, a host) tells which ends are possible, and the split
 //! that fits all columns is taken. Where none does, as in text whose runs of blanks were folded, words are counted.
 
 use super::assignment::{is_number, is_topic, parse};
@@ -24,15 +25,11 @@ fn fits(column: Column, text: &str) -> bool {
         Column::Group => !text.is_empty(),
         Column::Topic => absent || is_topic(text),
         Column::Partition => absent || is_number(text),
-        Column::Number => {
-            text.is_empty()
-                || absent
-                || text == "unknown"
-                || is_number(text.strip_prefix('-').unwrap_or(text))
-        }
-        Column::Count => absent || text.is_empty() || is_number(text),
+        Column::Number => absent || text == "unknown" || is_number(text.strip_prefix('-').unwrap_or(text)),
+        Column::Count => absent || is_number(text),
         Column::Consumer => !text.is_empty(),
-        Column::Host | Column::Strategy => !text.contains(' '),
+        Column::Host => !text.is_empty() && !text.contains(' '),
+        Column::Strategy => !text.contains(' '),
         Column::Assignment => parse(text).is_some(),
         Column::Instance | Column::Client | Column::Owner | Column::Subscription => true,
         Column::Target | Column::Text => true,
@@ -57,6 +54,7 @@ fn by_position(header: &Header, line: &str) -> Option<Vec<String>> {
 }
 
 const BLANK: u16 = b' ' as u16;
+const SLASH: u16 = b'/' as u16;
 
 struct Splitter<'a> {
     columns: &'a [(Column, usize)],
@@ -93,23 +91,36 @@ impl Splitter<'_> {
         };
         let width = (next - start).saturating_sub(1);
         let nominal = from + width;
-        if self.units.get(nominal).is_none_or(|&unit| unit == BLANK) && self.take(at, from, nominal) {
+        if self.units.get(nominal).is_none_or(|&unit| unit == BLANK)
+            && self.take(at, from, nominal, nominal + 1)
+        {
             return true;
         }
         // Wider than the column: no blank at either end, then one blank.
         if self.units.get(from).is_some_and(|&unit| unit != BLANK) {
+            let before_host = self.columns[at + 1].0 == Column::Host;
             for end in nominal + 1..self.units.len() {
-                let ends = self.units[end] == BLANK && self.units[end - 1] != BLANK;
-                if ends && self.take(at, from, end) {
+                let after_text = self.units[end - 1] != BLANK;
+                let found = match self.units[end] {
+                    BLANK => after_text && self.take(at, from, end, end + 1),
+                    SLASH => after_text && before_host && self.take(at, from, end, end),
+                    _ => false,
+                };
+                if found {
                     return true;
                 }
             }
+        }
+        // Wider than the column and the last of the line: the fields behind it are empty.
+        let end = self.units.len();
+        if nominal < end && self.take(at, from, end, end + 1) {
+            return true;
         }
         self.dead[key] = true;
         false
     }
 
-    fn take(&mut self, at: usize, from: usize, to: usize) -> bool {
+    fn take(&mut self, at: usize, from: usize, to: usize, next: usize) -> bool {
         let Some(budget) = self.budget.checked_sub(to.min(self.units.len()).saturating_sub(from) + 1) else {
             return false;
         };
@@ -120,7 +131,7 @@ impl Splitter<'_> {
         }
         let mark = self.fields.len();
         self.fields.push(text);
-        let fits = self.fit(at + 1, to + 1);
+        let fits = self.fit(at + 1, next);
         if !fits {
             self.fields.truncate(mark);
         }

@@ -3,6 +3,7 @@
 mod bad;
 mod cases;
 mod codec;
+mod describe;
 mod good;
 mod help;
 mod lines;

@@ -31,7 +31,8 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  *  "grow": {"orders": 8}}                                 partitions added once the groups stand
  *
  * A member "stays" (polls and commits), "leaves" (commits, then closes) or "stalls" (stops polling once it has an
- * assignment); a "late" one joins after all others stand and is not waited for. "protocol" is classic or consumer.
+ * assignment); a "late" one joins after all others stand and is not waited for. With "commits": false it never
+ * commits. "protocol" is classic or consumer.
  * Prints "ready" when all stand, then keeps them until standard input ends.
  */
 public final class GroupMembers {
@@ -118,6 +119,9 @@ public final class GroupMembers {
     }
 
     private static final class Member {
+        /** Polls with an assignment after which a member stands: by then it has read what there was. */
+        private static final int POLLS = 8;
+
         final boolean late;
         final CountDownLatch stands = new CountDownLatch(1);
         final Thread thread;
@@ -125,8 +129,7 @@ public final class GroupMembers {
         private final Properties properties;
         private final List<String> topics = new ArrayList<>();
         private final String end;
-        /** Whether every record that is there when the member stands is read before it leaves. */
-        private final int polls = 8;
+        private final boolean commits;
 
         Member(String bootstrap, String groupId, JsonNode group, JsonNode member) {
             properties = properties(bootstrap);
@@ -149,6 +152,7 @@ public final class GroupMembers {
             }
             member.path("topics").forEach(topic -> topics.add(topic.asText()));
             end = member.path("ends").asText("stays");
+            commits = member.path("commits").asBoolean(true);
             late = member.path("late").asBoolean(false);
             thread = new Thread(this::run, "member");
         }
@@ -162,9 +166,11 @@ public final class GroupMembers {
                     // A member beyond the number of partitions stands with nothing.
                     if (!consumer.groupMetadata().memberId().isEmpty() && consumer.groupMetadata().generationId() > 0) {
                         stood++;
-                        consumer.commitSync();
+                        if (commits) {
+                            consumer.commitSync();
+                        }
                     }
-                    if (stood == polls) {
+                    if (stood == POLLS) {
                         stands.countDown();
                         if (end.equals("leaves")) {
                             return;

@@ -1,0 +1,249 @@
+//! Every print of `datasets/describe` is read as the `.json` beside it says.
+//!
+//! With `TENURE_WRITE_EXPECTED=1` the files are written anew: then look at the difference before you keep it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+use tenure::plan::{Assignor, Config, Strategy};
+use tenure_cli::describe::{
+    DescribeErrorKind, DescribedGroup, DescribedMember, Options, Subscriptions, may_be_print, read,
+};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets/describe")
+}
+
+fn samples() -> Vec<(String, String)> {
+    let mut samples: Vec<(String, String)> = fs::read_dir(folder())
+        .expect("datasets/describe")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "txt"))
+        .map(|path| {
+            let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+            (name, fs::read_to_string(&path).expect("text"))
+        })
+        .collect();
+    samples.sort();
+    samples
+}
+
+fn sample(name: &str) -> String {
+    fs::read_to_string(folder().join(format!("{name}.txt"))).expect("a sample")
+}
+
+fn member_json(member: &DescribedMember) -> Value {
+    json!({
+        "instance": member.instance,
+        "client": member.client,
+        "host": member.host,
+        "owned": member.owned,
+        "subscribed": member.subscribed,
+        "assumed": member.assumed,
+    })
+}
+
+fn group_json(group: &DescribedGroup) -> Value {
+    let members: Map<String, Value> =
+        group.members.iter().map(|(id, member)| (id.clone(), member_json(member))).collect();
+    json!({
+        "name": group.name,
+        "assignor": group.assignor,
+        "topics": group.topics,
+        "members": members,
+        "assumptions": group.assumptions,
+    })
+}
+
+fn answer(text: &str) -> Value {
+    match read(text.as_bytes(), &Options::default()) {
+        Ok(groups) => json!({"groups": groups.iter().map(group_json).collect::<Vec<_>>()}),
+        Err(error) => json!({"error": {"line": error.line, "kind": format!("{:?}", error.kind),
+            "reason": error.reason}}),
+    }
+}
+
+#[test]
+fn samples_are_read_as_expected() {
+    let samples = samples();
+    assert!(samples.len() >= 30, "{} samples", samples.len());
+    let mut wrong = Vec::new();
+    for (name, text) in samples {
+        let path = folder().join(format!("{name}.json"));
+        let given = answer(&text);
+        if std::env::var_os("TENURE_WRITE_EXPECTED").is_some() {
+            fs::write(&path, format!("{given:#}\n")).expect("the expected answer is written");
+        }
+        let expected: Value = fs::read_to_string(&path)
+            .map_err(|error| error.to_string())
+            .and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string()))
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        if given != expected {
+            wrong.push(format!("{name}: {given:#}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} samples differ; the first: {}", wrong.len(), wrong[0]);
+}
+
+#[test]
+fn every_group_of_the_samples_is_planned() {
+    for (name, text) in samples() {
+        let Ok(groups) = read(text.as_bytes(), &Options::default()) else { continue };
+        for described in groups {
+            for strategy in Strategy::ALL {
+                let group = described.group(strategy, 1 << 20).unwrap_or_else(|e| panic!("{name}: {e}"));
+                let owned: usize = group.member_indices().map(|m| group.claims(m).count()).sum();
+                let shown: usize =
+                    described.members.values().flat_map(|m| m.owned.values()).map(Vec::len).sum();
+                assert_eq!(owned, shown, "{name}");
+                let (plan, _) = Assignor::new(Config::new().strategy(strategy)).assign(&group).unwrap();
+                assert_eq!(plan.members(), described.members.len(), "{name}");
+            }
+        }
+    }
+}
+
+/// Line ends, a byte order mark and a shifted paste change nothing.
+#[test]
+fn the_form_of_the_text_does_not_matter() {
+    for (name, text) in samples() {
+        let expected = answer(&text);
+        assert_eq!(answer(&text.replace('\n', "\r\n")), expected, "{name}");
+        assert_eq!(answer(&format!("\u{feff}{text}")), expected, "{name}");
+        let shifted: String = text.lines().map(|line| format!("    {line}\n")).collect();
+        if !name.starts_with("0.9") && expected.get("groups").is_some() {
+            assert_eq!(answer(&shifted), expected, "{name}");
+        }
+    }
+}
+
+/// Cut at any character, no print makes the reader panic; a whole number of lines is read or refused.
+#[test]
+fn cut_prints_do_not_panic() {
+    for name in ["0.9-describe-wide", "0.10.2-wide", "3.9-members-and-offsets", "4.0-members-verbose"] {
+        let text = sample(name);
+        for (at, _) in text.char_indices() {
+            let _ = answer(&text[..at]);
+            let _ = answer(&text[at..]);
+        }
+    }
+}
+
+#[test]
+fn no_number_takes_memory() {
+    let text = sample("4.4-describe");
+    for number in ["2000000000", "4294967295", "99999999999999999999999"] {
+        let text = text.replacen("orders          1 ", &format!("orders          {number} "), 1);
+        let error = read(text.as_bytes(), &Options::default()).unwrap_err();
+        let line = text.lines().position(|line| line.contains(number)).unwrap() + 1;
+        assert_eq!((error.kind, error.line), (DescribeErrorKind::Partition, Some(line)), "{error}");
+    }
+}
+
+#[test]
+fn a_partition_with_two_owners_is_refused() {
+    let text = sample("4.4-describe");
+    let row = text.lines().find(|line| line.contains("till 1")).unwrap();
+    let other = row.replace("till 1-", "till 9-");
+    let error = read(format!("{text}{other}\n").as_bytes(), &Options::default()).unwrap_err();
+    assert_eq!(error.kind, DescribeErrorKind::TwoOwners);
+    assert_eq!(error.line, Some(text.lines().count() + 1));
+    // The same print twice is no contradiction.
+    assert_eq!(answer(&format!("{text}{text}")), answer(&text));
+}
+
+#[test]
+fn a_damaged_row_is_refused_with_its_line() {
+    let text = sample("4.4-describe").replacen("orders          3 ", "orders          x ", 1);
+    let error = read(text.as_bytes(), &Options::default()).unwrap_err();
+    let line = text.lines().position(|line| line.contains(" x ")).unwrap() + 1;
+    assert_eq!((error.kind, error.line), (DescribeErrorKind::Row, Some(line)), "{error}");
+}
+
+#[test]
+fn a_subscriptions_file_takes_the_place_of_the_assumption() {
+    let subscriptions = Subscriptions::read(
+        br#"{"till-3": ["audit_log"], "till-4": ["audit_log"], "*": ["orders", "clicks.v2"]}"#,
+    );
+    let options = Options { subscriptions: subscriptions.unwrap(), ..Options::default() };
+    let groups = read(sample("4.4-describe").as_bytes(), &options).unwrap();
+    for (id, member) in &groups[0].members {
+        let expected: &[&str] =
+            if id.starts_with("till-3") { &["audit_log"] } else { &["clicks.v2", "orders"] };
+        assert_eq!(member.subscribed, expected, "{id}");
+        assert!(!member.assumed);
+    }
+    assert!(!groups[0].assumptions.iter().any(|sentence| sentence.contains("no subscriptions")));
+    for bad in [&b"[]"[..], br#"{"a": "orders"}"#, b"{", br#"{"a": [1]}"#] {
+        assert!(Subscriptions::read(bad).unwrap_err().to_string().contains("line 1"));
+    }
+}
+
+#[test]
+fn a_members_table_with_subscriptions_is_believed() {
+    let text = "\
+GROUP  CONSUMER-ID  HOST  CLIENT-ID  #PARTITIONS  ASSIGNMENT    SUBSCRIBED-TOPICS
+g      a-1          /h    a          1            orders(0)     orders,clicks
+g      b-1          /h    b          1            clicks(0)     clicks
+";
+    let groups = read(text.as_bytes(), &Options::default()).unwrap();
+    assert_eq!(groups[0].members["a-1"].subscribed, ["clicks", "orders"]);
+    assert_eq!(groups[0].members["b-1"].subscribed, ["clicks"]);
+    assert!(!groups[0].members["b-1"].assumed);
+}
+
+#[test]
+fn what_is_no_print_is_refused_with_a_reason() {
+    for (text, reason) in [
+        ("", "empty"),
+        ("  \n\n", "empty"),
+        (r#"{"topics": {}}"#, "looks like JSON"),
+        ("hello\nworld\n", "its header line included"),
+        ("GROUP TOPIC PARTITION START-OFFSET LAG\ng t 0 1 2\n", "neither CONSUMER-ID nor OWNER"),
+        ("CONSUMER-ID HOST CLIENT-ID\nc /h c\n", "lacks columns"),
+    ] {
+        let error = read(text.as_bytes(), &Options::default()).unwrap_err();
+        assert_eq!(error.kind, DescribeErrorKind::NoTable, "{text:?}");
+        assert!(error.reason.contains(reason), "{text:?}: {error}");
+    }
+    let error = read(b"GROUP\n\xff\n", &Options::default()).unwrap_err();
+    assert_eq!((error.kind, error.line), (DescribeErrorKind::NotUtf8, Some(2)));
+    assert!(may_be_print(sample("4.4-describe").as_bytes()) && !may_be_print(b"\n {}"));
+}
+
+/// Long lines that fit in many ways, or none, and headers of many columns end quickly.
+#[test]
+fn hostile_text_ends() {
+    let header = "GROUP  TOPIC  PARTITION  LAG  CONSUMER-ID  HOST  CLIENT-ID  CURRENT-ASSIGNMENT\n";
+    let mut text = header.to_string();
+    text.push_str(&"a b ".repeat(200_000));
+    assert!(read(text.as_bytes(), &Options::default()).is_err());
+    let text = format!("GROUP TOPIC PARTITION CONSUMER-ID {}\n", "LAG ".repeat(100_000));
+    assert!(read(text.as_bytes(), &Options::default()).is_err());
+}
+
+/// Before 1.1 a wide host runs into the client id without a blank.
+#[test]
+fn a_wide_host_is_parted_from_the_client() {
+    let print = sample("0.10.2-describe");
+    let host = "/2001:db8:85a3:8d3:1319:8a2e:370:7348";
+    for client in ["till 1", "till-2"] {
+        let text =
+            print.replace(&format!("/127.0.0.1                     {client}"), &format!("{host}{client}"));
+        assert_ne!(text, print);
+        let groups = read(text.as_bytes(), &Options::default()).unwrap();
+        let (_, member) = groups[0].members.iter().find(|(id, _)| id.starts_with(client)).unwrap();
+        assert_eq!((member.host.as_deref(), member.client.as_deref()), (Some(host), Some(client)));
+    }
+}
+
+/// A row that the end of the paste cut off is not passed over in silence.
+#[test]
+fn a_cut_row_is_refused() {
+    let text = sample("4.4-describe");
+    let cut = text.trim_end().len() - 125;
+    let error = read(&text.as_bytes()[..cut], &Options::default()).unwrap_err();
+    assert_eq!(error.kind, DescribeErrorKind::Row, "{error}");
+    assert_eq!(error.line, Some(text[..cut].lines().count()));
+}
