@@ -14,6 +14,8 @@ use crate::group::{Group, NONE, Shape};
 use crate::id::PartitionIndex;
 use crate::owned::claims::{Findings, reserve};
 use crate::owned::row;
+use crate::rack::Objective;
+use crate::verify::{Certificate, NO_BLOCK};
 
 /// Memory of the uniform kernel.
 #[derive(Clone, Debug, Default)]
@@ -190,6 +192,38 @@ fn keep<const TEST: bool>(
         spread.fill[member] = fill as u32;
     }
     Some(moves)
+}
+
+/// Writes what proves the plan that was just made: one block, and potentials by the bound on what is kept.
+pub(super) fn certify(
+    group: &Group,
+    path: Path,
+    objective: Objective,
+    scratch: &Scratch,
+    plan: &Plan,
+    certificate: &mut Certificate,
+) {
+    let classes = group.classes();
+    certificate.clear();
+    certificate.objective = objective;
+    certificate.block.resize(group.members(), NO_BLOCK);
+    certificate.member.resize(group.members(), 0);
+    certificate.class.resize(classes.len(), 0);
+    let homes = if path == Path::Uniform { &group.claim_start } else { &scratch.settled.home_start };
+    let level = classes.assignable.div_ceil(classes.active.max(1));
+    let load = |m: usize| plan.start[m + 1] - plan.start[m];
+    let gives = |m: usize| homes[m + 1] - homes[m] > load(m);
+    // A giver below the level pulls the terminal down, and with it all at the level: they have nothing foreign.
+    let low = classes.class_member.iter().any(|&m| gives(m as usize) && load(m as usize) < level);
+    for &m in &classes.class_member {
+        let m = m as usize;
+        certificate.block[m] = 0;
+        certificate.member[m] = -i64::from(gives(m) || (low && load(m) == level));
+    }
+    if classes.active > 0 {
+        certificate.level.push(level);
+        certificate.terminal.push(-i64::from(low));
+    }
 }
 
 /// Deals the free partitions, if any, and sums up.

@@ -33,7 +33,7 @@ pub enum Objective {
 /// assert_eq!((weights.mismatch, weights.moved), (3, 1), "two partitions at most can move");
 /// # Ok::<(), tenure::topology::BuildError>(())
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Weights {
     /// The cost of one rack mismatch.
     pub mismatch: i64,

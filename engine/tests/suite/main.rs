@@ -4,6 +4,7 @@
 mod support;
 
 mod cases;
+mod certified;
 mod expectation;
 mod golden;
 mod smoke;

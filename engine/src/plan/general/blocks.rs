@@ -19,6 +19,8 @@ use super::search::{CAREFUL, Hunt, PLAIN};
 use crate::group::Classes;
 
 /// Members settled together: a range of `members`. All loads are `level` or `level − 1`.
+///
+/// Blocks come by falling level, and no class with a partition in one has a subscriber in a later one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Block {
     pub(super) from: u32,
@@ -41,14 +43,16 @@ impl Work {
         self.scopes = 1;
         self.blocks.clear();
         self.open_scopes.clear();
-        self.open_scopes.push((0, self.members.len() as u32));
+        self.open_scopes.push((0, self.members.len() as u32, 0));
         // The heavy part of a split is taken up first, so that blocks come out by falling level.
-        while let Some((from, to)) = self.open_scopes.pop() {
-            self.settle_scope(classes, from, to);
+        while let Some((from, to, floor)) = self.open_scopes.pop() {
+            self.settle_scope(classes, from, to, floor);
         }
     }
 
-    fn settle_scope(&mut self, classes: &Classes, from: u32, to: u32) {
+    /// `floor`: the least level that blocks of this scope may have, so that they lie above what was split off
+    /// below; their loads are `floor − 1` at least.
+    fn settle_scope(&mut self, classes: &Classes, from: u32, to: u32, floor: u32) {
         let segment = &self.members[from as usize..to as usize];
         let Some(&first) = segment.first() else { return };
         let scope = self.scope[first as usize];
@@ -60,14 +64,14 @@ impl Work {
             total += u64::from(load);
         }
         if most - least <= 1 {
-            self.blocks.push(Block { from, to, level: most });
+            self.blocks.push(Block { from, to, level: most.max(floor) });
             return;
         }
         let level = total.div_ceil(segment.len() as u64) as u32;
         if most > level {
             let hunt = Hunt { scope, from, to, high: level, low: level };
             if !self.route_from_smaller_side(classes, &hunt) {
-                self.split(classes, &hunt);
+                self.split(classes, &hunt, level + 1, floor);
                 return;
             }
         }
@@ -75,7 +79,7 @@ impl Work {
         if self.route_from_smaller_side(classes, &hunt) {
             self.blocks.push(Block { from, to, level });
         } else {
-            self.split(classes, &hunt);
+            self.split(classes, &hunt, level.max(floor), floor);
         }
     }
 
@@ -97,7 +101,7 @@ impl Work {
 
     /// Splits a scope after a search without result: what a forward search reached, or a backward one did
     /// not, is the heavy part and comes first.
-    fn split(&mut self, classes: &Classes, hunt: &Hunt) {
+    fn split(&mut self, classes: &Classes, hunt: &Hunt, heavy_floor: u32, light_floor: u32) {
         let (from, to) = (hunt.from as usize, hunt.to as usize);
         let heavy = |work: &Self, m: u32| work.visited(m as usize) == work.forward;
         self.spare.clear();
@@ -124,8 +128,8 @@ impl Work {
             }
         }
         debug_assert!(from < end && end < to);
-        self.open_scopes.push((end as u32, hunt.to));
-        self.open_scopes.push((hunt.from, end as u32));
+        self.open_scopes.push((end as u32, hunt.to, light_floor));
+        self.open_scopes.push((hunt.from, end as u32, heavy_floor));
     }
 }
 

@@ -19,15 +19,16 @@ mod search;
 use alloc::vec::Vec;
 
 use blocks::Block;
-use moves::Weights;
 
-use super::config::{Config, Objective};
+use super::config::Config;
 use super::outcome::{Outcome, Path, Proof};
 use super::scratch::Scratch;
 use super::target::Plan;
 use crate::group::{Group, Shape};
 use crate::owned::claims::reserve;
 use crate::owned::row;
+use crate::rack::{Objective, Weights};
+use crate::verify::{Certificate, NO_BLOCK};
 
 /// Memory of the general planner.
 #[derive(Clone, Debug, Default)]
@@ -52,7 +53,7 @@ pub(super) struct Work {
     scope: Vec<u32>,
     class_scope: Vec<u32>,
     scopes: u32,
-    open_scopes: Vec<(u32, u32)>,
+    open_scopes: Vec<(u32, u32, u32)>,
     blocks: Vec<Block>,
     class_list: Vec<u32>,
     block_classes: Vec<u32>,
@@ -126,7 +127,7 @@ impl Work {
             &self.queue,
             &self.targets,
         ];
-        let pairs = self.open_scopes.capacity() + self.returning.capacity() + self.path.capacity();
+        let pairs = self.open_scopes.capacity() * 2 + self.returning.capacity() + self.path.capacity();
         let longs = self.order.capacity() + self.potential.capacity() + self.terminal.capacity();
         words.iter().map(|list| list.capacity()).sum::<usize>() * 4
             + (pairs + longs) * 8
@@ -155,12 +156,23 @@ pub(super) fn plan(group: &Group, config: &Config, scratch: &mut Scratch, plan: 
 }
 
 fn weights(group: &Group, config: &Config) -> Weights {
-    if !group.classes().by_rack() {
-        return Weights { moves: 1, rack: 0 };
+    Weights::of(group, config.get_objective())
+}
+
+/// Writes what proves the plan that was just made.
+pub(super) fn certify(group: &Group, objective: Objective, scratch: &Scratch, certificate: &mut Certificate) {
+    let work = &scratch.general;
+    certificate.clear();
+    certificate.objective = objective;
+    certificate.block.resize(group.members(), NO_BLOCK);
+    for (number, block) in work.blocks.iter().enumerate() {
+        for &m in &work.members[block.from as usize..block.to as usize] {
+            certificate.block[m as usize] = number as u32;
+        }
+        certificate.level.push(block.level);
     }
-    let great = i64::from(group.classes().assignable) + 1;
-    match config.get_objective() {
-        Objective::RackThenMoves => Weights { moves: 1, rack: great },
-        Objective::MovesThenRack => Weights { moves: great, rack: 1 },
-    }
+    let (member, class) = work.potential.split_at(group.members());
+    certificate.member.extend_from_slice(member);
+    certificate.class.extend_from_slice(class);
+    certificate.terminal.extend_from_slice(&work.terminal);
 }

@@ -15,31 +15,24 @@ use super::blocks::Block;
 use super::search::{Hunt, TIGHT};
 use crate::group::{Classes, NONE};
 
-/// What a move and a rack mismatch weigh; the smaller is 1, the greater above anything the smaller adds up to.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Weights {
-    pub(super) moves: i64,
-    pub(super) rack: i64,
-}
-
 impl Work {
     /// Reduced cost of the member giving a partition of the class (that it has).
     #[inline]
     pub(super) fn give_cost(&self, classes: &Classes, a: usize, m: usize, c: usize) -> i64 {
-        let stay = if self.flow[a] > self.home[a] { 0 } else { self.weights.moves };
+        let stay = if self.flow[a] > self.home[a] { 0 } else { self.weights.moved };
         stay - self.rack_cost(classes, a) + self.potential[m] - self.potential[self.load.len() + c]
     }
 
     /// Reduced cost of the member taking a partition of the class.
     #[inline]
     pub(super) fn take_cost(&self, classes: &Classes, a: usize, m: usize, c: usize) -> i64 {
-        let back = if self.flow[a] < self.home[a] { -self.weights.moves } else { 0 };
+        let back = if self.flow[a] < self.home[a] { -self.weights.moved } else { 0 };
         back + self.rack_cost(classes, a) + self.potential[self.load.len() + c] - self.potential[m]
     }
 
     #[inline]
     fn rack_cost(&self, classes: &Classes, a: usize) -> i64 {
-        if classes.mismatch.get(a) == Some(&true) { self.weights.rack } else { 0 }
+        if classes.mismatch.get(a) == Some(&true) { self.weights.mismatch } else { 0 }
     }
 
     /// Makes moves fewest in every block. False if a block resisted, which would be a fault of ours.
@@ -150,10 +143,10 @@ impl Work {
                 }
             }
         }
-        if self.weights.moves != 1 {
-            self.terminal[number] *= self.weights.moves;
+        if self.weights.moved != 1 {
+            self.terminal[number] *= self.weights.moved;
             for &m in segment {
-                self.potential[m as usize] *= self.weights.moves;
+                self.potential[m as usize] *= self.weights.moved;
             }
         }
         true
@@ -184,7 +177,7 @@ impl Work {
     /// Takes the block's flow to a state of least cost for its loads under potentials 0: what costs nothing
     /// stays, homes are restored, the rest waits at its class.
     fn go_home(&mut self, classes: &Classes, number: u32) {
-        let rack_first = self.weights.rack > self.weights.moves;
+        let rack_first = self.weights.mismatch > self.weights.moved;
         for at in 0..self.block_classes.len() {
             let c = self.block_classes[at] as usize;
             let range = classes.class_start[c] as usize..classes.class_start[c + 1] as usize;
