@@ -2,7 +2,11 @@
 
 mod cases;
 mod consumer;
+mod damage;
 mod messages;
+#[allow(unreachable_pub, reason = "the fuzz crate includes this file as a public module")]
+mod properties;
+mod replay;
 mod sticky;
 mod streams;
 mod support;

@@ -1,0 +1,6 @@
+//! What the fuzz targets check. Each target is a call of one function here.
+
+/// The properties of the wire formats, shared with the tests that replay the corpora.
+#[path = "../../engine/tests/codec/properties.rs"]
+pub mod codec;
+pub mod rival;
