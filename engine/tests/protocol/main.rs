@@ -6,6 +6,7 @@ mod cases_coordinator;
 mod cases_member;
 mod coordinator;
 mod coordinator_table;
+mod exactly_once;
 mod fence;
 mod host;
 mod member;

@@ -91,6 +91,10 @@ impl Cycle {
             (_, ErrorCode::InvalidProducerEpoch) | (Step::End { .. }, ErrorCode::InvalidTxnState) => {
                 self.begin_anew(error);
             }
+            // Draft: the transaction coordinator saw a later generation than this producer was initialised with.
+            (Step::AddPartitions(_) | Step::AddOffsets | Step::End { .. }, ErrorCode::IllegalGeneration) => {
+                self.begin_anew(error);
+            }
             (Step::SendOffsets, ErrorCode::FencedInstanceId) => {
                 self.dies = true;
                 self.give_up(error);
