@@ -95,7 +95,7 @@ impl Settled {
         self.order.clear();
         // Descending generation; none (−1) last. The bias keeps the order in an unsigned key.
         self.order.extend(group.generation.iter().enumerate().map(|(member, &generation)| {
-            (u64::from(u32::MAX - (generation + 1) as u32) << 32) | member as u64
+            (u64::from(u32::MAX - (generation as u32).wrapping_add(1)) << 32) | member as u64
         }));
         self.order.sort_unstable();
         // `claimed` serves as "claimed at a higher generation" here; it is rebuilt in `collect`.
