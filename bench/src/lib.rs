@@ -11,3 +11,7 @@ pub mod alloc;
 pub mod check;
 pub mod measure;
 pub mod workloads;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
