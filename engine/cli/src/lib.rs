@@ -3,4 +3,5 @@
 pub mod codec;
 pub mod describe;
 pub mod result;
+pub mod scenario;
 pub mod snapshot;

@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
             }
             None => Subscriptions::default(),
         };
-        let partition_limit = settings.reading().partition_limit;
+        let partition_limit = settings.partition_limit();
         Ok(Self { settings, describe: describe::Options { subscriptions, partition_limit } })
     }
 

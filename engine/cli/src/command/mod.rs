@@ -11,6 +11,8 @@ mod lines;
 mod plan;
 mod report;
 mod settings;
+mod steps;
+mod what_if;
 mod wire_input;
 
 use std::process::ExitCode;
@@ -40,6 +42,7 @@ enum Command {
     Decode(decode::Arguments),
     Encode(encode::Arguments),
     Plan(plan::Arguments),
+    WhatIf(what_if::Arguments),
 }
 
 /// Reads the command line, runs the subcommand, and tells the exit status.
@@ -51,6 +54,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Decode(arguments) => decode::run(arguments, &console),
         Command::Encode(arguments) => encode::run(arguments, &console),
         Command::Plan(arguments) => plan::run(arguments, &console),
+        Command::WhatIf(arguments) => what_if::run(arguments, &console),
     };
     match done {
         Ok(status) => status.into(),

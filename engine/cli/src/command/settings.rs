@@ -75,6 +75,11 @@ impl Settings {
         snapshot::Options { strategy: self.assignor, partition_limit: self.max_partitions }
     }
 
+    /// Partitions that the topics of a group may have together.
+    pub(crate) fn partition_limit(&self) -> u32 {
+        self.max_partitions
+    }
+
     /// The assignor that takes the place of the snapshot's.
     pub(crate) fn strategy(&self) -> Option<Strategy> {
         self.assignor
@@ -101,7 +106,8 @@ impl Settings {
         })
     }
 
-    fn assignor(&self, strategy: Strategy) -> Assignor {
+    /// The assignor for groups of this strategy.
+    pub(crate) fn assignor(&self, strategy: Strategy) -> Assignor {
         let objective = match self.objective {
             Objective::RackFirst => plan::Objective::RackThenMoves,
             Objective::MovesFirst => plan::Objective::MovesThenRack,

@@ -12,3 +12,4 @@ mod prints;
 #[path = "../../../tests/support/mod.rs"]
 mod rules;
 mod support;
+mod what_if;
