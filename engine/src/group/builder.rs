@@ -89,6 +89,11 @@ impl GroupBuilder {
         MemberBuilder { builder: self }
     }
 
+    /// The topology.
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
     /// Number of members added so far.
     pub fn len(&self) -> usize {
         self.members.len()
@@ -353,10 +358,62 @@ impl MemberBuilder<'_> {
         self
     }
 
+    /// Subscribes to exactly what an earlier member subscribes to, unknown topics included: the one added as
+    /// the `number`-th, from 0. Costs nothing; for a member that is not there yet it does nothing.
+    pub fn topics_as(&mut self, number: usize) -> &mut Self {
+        if let [before @ .., last] = &mut self.builder.members[..]
+            && let Some(before) = before.get(number)
+        {
+            last.topics = before.topics;
+            last.unknown = before.unknown;
+        }
+        self
+    }
+
     /// Claims partitions of a topic, by Kafka's numbers. What does not exist is remembered as foreign.
     pub fn owned(&mut self, topic: &str, partitions: impl IntoIterator<Item = i32>) -> &mut Self {
-        for partition in partitions {
-            self.owned_range(topic, partition, partition);
+        match self.builder.topology.find(topic) {
+            Some(index) => {
+                for partition in partitions {
+                    self.owned_index_range(index, partition, partition);
+                }
+            }
+            None => {
+                for partition in partitions {
+                    self.foreign(topic, partition, partition);
+                }
+            }
+        }
+        self
+    }
+
+    /// As [`owned`](Self::owned), the topic by index and the numbers all at once, as they come from the wire.
+    ///
+    /// Cost: one comparison and one store a number.
+    pub fn owned_index<I>(&mut self, topic: TopicIndex, partitions: I) -> &mut Self
+    where
+        I: IntoIterator<Item = i32>,
+        I::IntoIter: ExactSizeIterator + Clone,
+    {
+        let partitions = partitions.into_iter();
+        let bases = self.builder.topology.bases();
+        let (base, end) = (bases[topic.at()], bases[topic.at() + 1]);
+        let exists = |number: i32| (number as u32) < end - base;
+        let claims = &mut self.builder.claims;
+        let from = claims.len();
+        claims.extend(partitions.clone().filter(|&number| exists(number)).map(|number| base + number as u32));
+        let many = claims.len() - from;
+        if claims.len() as u64 > u64::from(self.builder.claim_limit()) {
+            self.builder.claims.truncate(from);
+            self.builder.too_many_claims.get_or_insert(self.builder.members.len() as u32 - 1);
+            return self;
+        }
+        self.raw().claims.1 += many as u32;
+        if many < partitions.len() {
+            let topology = self.builder.topology.clone();
+            for number in partitions.filter(|&number| !exists(number)) {
+                self.foreign(topology.name(topic), number, number);
+            }
         }
         self
     }

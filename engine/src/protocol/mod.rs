@@ -13,6 +13,7 @@
 
 pub mod coordinator;
 pub mod error;
+pub mod leader;
 pub mod member;
 pub mod message;
 pub mod metrics;

@@ -120,6 +120,14 @@ impl<'a> Round<'a> {
         all.chain(contested)
     }
 
+    /// Whether a member must give anything up, of what exists or not. Cost: one comparison of its claims and
+    /// its target if they are the same, else O(both).
+    pub fn revokes(&self, member: MemberIndex) -> bool {
+        let target = self.plan.target(member);
+        let same = self.plan.transfer_count() == 0 && self.group.claims(member).eq(target.iter().copied());
+        (!same && self.revoked(member).next().is_some()) || self.revoked_foreign(member).next().is_some()
+    }
+
     /// Partitions that nobody gets in this round because another member still holds them. Ascending.
     /// Cost: O(P / 64 + how many).
     pub fn withheld(&self) -> impl Iterator<Item = PartitionIndex> + Clone + use<'a> {
@@ -135,10 +143,10 @@ impl<'a> Round<'a> {
             return true;
         }
         self.mode == Mode::Shipped
-            && self.group.member_indices().any(|member| {
-                self.group.protocol(member) == Protocol::Cooperative
-                    && (self.revoked(member).next().is_some() || self.group.foreign_claims(member).len() > 0)
-            })
+            && self
+                .group
+                .member_indices()
+                .any(|member| self.group.protocol(member) == Protocol::Cooperative && self.revokes(member))
     }
 }
 

@@ -9,6 +9,7 @@ mod coordinator_table;
 mod exactly_once;
 mod fence;
 mod host;
+mod leader;
 mod member;
 mod member_table;
 mod selection;
