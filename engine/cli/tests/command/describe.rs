@@ -247,3 +247,40 @@ fn a_cut_row_is_refused() {
     assert_eq!(error.kind, DescribeErrorKind::Row, "{error}");
     assert_eq!(error.line, Some(text[..cut].lines().count()));
 }
+
+/// Prints with characters changed, doubled and lost are read or refused, never a panic.
+#[test]
+fn damaged_prints_do_not_panic() {
+    let mut seed = 429u64;
+    let mut next = |below: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % below
+    };
+    for (_, text) in samples() {
+        let original: Vec<char> = text.chars().collect();
+        for _ in 0..12 {
+            let mut chars = original.clone();
+            for _ in 0..=next(6) {
+                let at = next(chars.len());
+                let other = next(chars.len());
+                match next(4) {
+                    0 => {
+                        chars[at] =
+                            [' ', '\n', '-', '(', ')', ',', ':', ';', '9', '/', 'é', '😀', '\t'][next(13)]
+                    }
+                    1 => chars.insert(at, chars[at]),
+                    2 => drop(chars.drain(at..(at + next(40)).min(chars.len()))),
+                    _ => chars.swap(at, other),
+                }
+                if chars.is_empty() {
+                    break;
+                }
+            }
+            let text: String = chars.into_iter().collect();
+            let Ok(groups) = read(text.as_bytes(), &Options::default()) else { continue };
+            for group in groups {
+                group.group(Strategy::Range, 1 << 24).expect("what is read can be planned");
+            }
+        }
+    }
+}
