@@ -167,3 +167,31 @@ fn a_value_that_the_version_has_no_place_for_is_refused() {
     made.set("generationId", message::Value::Bool(true));
     assert_eq!(format.encode(2, &made).unwrap_err().kind.name(), "wrong-type");
 }
+
+#[test]
+fn tagged_fields_in_any_order_are_the_same_message() {
+    let format = message::format("txn-log-value").unwrap();
+    let front = "00010000000000000fa20001000027100000ffffffffffffffffffffffffffffffff";
+    let ascending = unhex(&format!("{front}0200080000000000000fa101080000000000000fa3"));
+    let descending = unhex(&format!("{front}0201080000000000000fa300080000000000000fa1"));
+    let read = format.decode(&descending, 0).unwrap();
+    assert_eq!(read.value, format.decode(&ascending, 0).unwrap().value);
+    assert_eq!(format.encode(1, &read.value).unwrap(), ascending);
+}
+
+#[test]
+fn text_above_32767_bytes_is_refused_where_its_length_could_say_more() {
+    let format = message::format("heartbeat-request").unwrap();
+    let bytes = |len: usize| {
+        let len_field = [(len + 1) as u8 | 0x80, ((len + 1) >> 7) as u8 | 0x80, ((len + 1) >> 14) as u8];
+        [&len_field[..], &vec![b'g'; len], &[0, 0, 0, 1, 1, 0, 0]].concat()
+    };
+    assert!(format.decode(&bytes(0x7fff), 4).is_ok());
+    let error = format.decode(&bytes(0x8000), 4).unwrap_err();
+    assert_eq!((error.kind.name(), error.field), ("text-too-long", "groupId"));
+    let longest = bytes(0x7fff);
+    let mut value = format.decode(&longest, 4).unwrap().value;
+    let long = "g".repeat(0x8000);
+    value.set("groupId", message::Value::Text(Text::from(&*long)));
+    assert_eq!(format.encode(4, &value).unwrap_err().kind.name(), "too-long");
+}

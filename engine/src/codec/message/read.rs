@@ -41,6 +41,10 @@ impl Format {
         value.fields.retain(|(name, value)| {
             !self.fields.iter().any(|field| field.name == *name && is_default(field, value))
         });
+        // Tagged fields may come in any order, and are the same message in each: the table's is kept.
+        value.fields.sort_by_key(|(name, _)| {
+            self.fields.iter().position(|field| field.tag.is_some() && field.name == *name)
+        });
         Ok(Decoded { version, value, len })
     }
 
