@@ -216,7 +216,8 @@ fn read_member(value: &Value, usual: Protocol) -> Result<Member, String> {
             Some(value) => i32::try_from(number(value)?).map_err(|error| error.to_string())?,
         },
         instance: optional("instance")?,
-        rack: optional("rack")?,
+        // As in Kafka, where it is the default, the empty rack is none.
+        rack: optional("rack")?.filter(|rack| !rack.is_empty()),
         protocol: match optional("protocol")?.as_deref() {
             None => usual,
             Some("eager") => Protocol::Eager,
