@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use tenure::plan::{Assignor, Config, Objective, Strategy, Verdict};
-use tenure::verify::{self, Proposal};
+use tenure::plan::{Assignor, Config, Objective, Plan, Scratch, Strategy, Verdict};
+use tenure::verify::{self, Certificate, Proposal};
 
 use crate::flow;
 use crate::problem::Problem;
@@ -135,8 +135,14 @@ fn random_groups_are_planned_best() {
             let proposal = Proposal::from_lists(&group, |m| plan.target(m).iter().copied());
             let distance = verify::measure(&group, &proposal, objective).unwrap();
             assert!(distance.optimal(), "seed {seed}, {objective:?}: the verifier errs");
-            let verdict = verify::check(&group, &proposal, &distance.best.certificate);
-            assert!(verdict.is_ok(), "seed {seed}, {objective:?}: {verdict:?}");
+            let shape = group.shape();
+            let (mut scratch, mut again) = (Scratch::with_shape(shape), Plan::with_shape(shape));
+            let mut certificate = Certificate::with_shape(shape);
+            assignor.certify_into(&group, &mut scratch, &mut again, &mut certificate).unwrap();
+            for certificate in [&certificate, &distance.best.certificate] {
+                let verdict = verify::check(&group, &proposal, certificate);
+                assert!(verdict.is_ok(), "seed {seed}, {objective:?}: {verdict:?}");
+            }
         }
     }
 }
