@@ -6,6 +6,8 @@ mod cases_coordinator;
 mod cases_member;
 mod coordinator;
 mod coordinator_table;
+mod cycle;
+mod decision;
 mod exactly_once;
 mod fence;
 mod host;
