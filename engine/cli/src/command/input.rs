@@ -98,16 +98,20 @@ impl<'a> Reader<'a> {
 
     /// Reads the groups of a source: a snapshot in JSON has one, a print any number.
     pub(crate) fn load(&self, source: &Source) -> Result<Vec<Loaded>, Failure> {
-        let bytes = source.read()?;
+        self.parse(&source.read()?, source)
+    }
+
+    /// As [`load`](Self::load), of bytes that were read before.
+    pub(crate) fn parse(&self, bytes: &[u8], source: &Source) -> Result<Vec<Loaded>, Failure> {
         if bytes.iter().all(u8::is_ascii_whitespace) {
             return Err(Failure::input(format_args!(
                 "{source}, line 1: is empty; give a snapshot in JSON, or what `kafka-consumer-groups.sh --describe` printed"
             )));
         }
-        if describe::may_be_print(&bytes) {
-            return self.load_print(&bytes, source);
+        if describe::may_be_print(bytes) {
+            return self.load_print(bytes, source);
         }
-        let snapshot = snapshot::read(&bytes, &self.settings.reading())
+        let snapshot = snapshot::read(bytes, &self.settings.reading())
             .map_err(|error| Failure::input(format_args!("{source}, {error}")))?;
         Ok(vec![Loaded { name: None, snapshot, assumptions: Vec::new() }])
     }

@@ -12,6 +12,7 @@ mod plan;
 mod report;
 mod settings;
 mod steps;
+mod verify;
 mod what_if;
 mod wire_input;
 
@@ -42,6 +43,7 @@ enum Command {
     Decode(decode::Arguments),
     Encode(encode::Arguments),
     Plan(plan::Arguments),
+    Verify(verify::Arguments),
     WhatIf(what_if::Arguments),
 }
 
@@ -54,6 +56,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Decode(arguments) => decode::run(arguments, &console),
         Command::Encode(arguments) => encode::run(arguments, &console),
         Command::Plan(arguments) => plan::run(arguments, &console),
+        Command::Verify(arguments) => verify::run(arguments, &console),
         Command::WhatIf(arguments) => what_if::run(arguments, &console),
     };
     match done {

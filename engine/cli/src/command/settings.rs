@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, ValueEnum, value_parser};
+use tenure::Group;
 use tenure::plan::{self, Assignor, Config, Outcome, Plan, Scratch, Strategy};
 use tenure::revoke;
 use tenure::topology::PARTITION_LIMIT;
+use tenure::verify::Certificate;
 use tenure_cli::snapshot::{self, Snapshot};
 
 use crate::failure::Failure;
@@ -132,6 +134,23 @@ impl<'a> Planner<'a> {
         Self { settings, scratch: Scratch::default(), plan: Plan::default() }
     }
 
+    /// Plans a group and proves the plan.
+    pub(crate) fn certify(
+        &mut self,
+        group: &Group,
+        strategy: Strategy,
+    ) -> Result<(&Plan, Outcome, Certificate), Failure> {
+        let shape = group.shape();
+        self.scratch.reset(shape);
+        self.plan.reset(shape);
+        let mut certificate = Certificate::with_shape(shape);
+        let assignor = self.settings.assignor(strategy);
+        let outcome = assignor
+            .certify_into(group, &mut self.scratch, &mut self.plan, &mut certificate)
+            .map_err(fault)?;
+        Ok((&self.plan, outcome, certificate))
+    }
+
     /// Plans a group; the plan stays readable until the next call.
     pub(crate) fn plan(&mut self, snapshot: &Snapshot) -> Result<(&Plan, Outcome), Failure> {
         let shape = snapshot.group.shape();
@@ -139,9 +158,12 @@ impl<'a> Planner<'a> {
         self.plan.reset(shape);
         let assignor = self.settings.assignor(snapshot.strategy);
         let outcome =
-            assignor.assign_into(&snapshot.group, &mut self.scratch, &mut self.plan).map_err(|error| {
-                Failure::input(format_args!("this is a fault of tenure, please report it: {error}"))
-            })?;
+            assignor.assign_into(&snapshot.group, &mut self.scratch, &mut self.plan).map_err(fault)?;
         Ok((&self.plan, outcome))
     }
+}
+
+/// What can only be a fault of ours.
+fn fault(error: impl core::fmt::Display) -> Failure {
+    Failure::input(format_args!("this is a fault of tenure, please report it: {error}"))
 }

@@ -18,6 +18,7 @@
 
 mod error;
 mod member;
+mod plan;
 mod range;
 mod scalar;
 mod top;
@@ -25,6 +26,7 @@ mod topics;
 mod trail;
 
 pub use error::SnapshotError;
+pub use plan::{PlanFile, read_plan};
 
 use tenure::Group;
 use tenure::plan::Strategy;

@@ -12,4 +12,5 @@ mod prints;
 #[path = "../../../tests/support/mod.rs"]
 mod rules;
 mod support;
+mod verify;
 mod what_if;
