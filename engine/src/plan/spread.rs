@@ -90,7 +90,7 @@ impl Work {
         reserve(&mut self.live, shape.classes);
         reserve(&mut self.holding, shape.topics);
         reserve(&mut self.runs, shape.topics);
-        reserve(&mut self.picked, shape.claims.min(shape.partitions));
+        reserve(&mut self.picked, shape.partitions.max(shape.topics));
         reserve(&mut self.taken, shape.partitions);
     }
 
@@ -280,6 +280,8 @@ impl Work {
             let (first, end) = (self.class_pile[class], self.class_pile[class + 1]);
             self.cursor[class] = NONE;
             self.live.push(end - first);
+            // Back from the end of the class's free partitions to their begin.
+            self.class_free[class] = if first < end { self.piles[first as usize].next } else { 0 };
             if first < end {
                 self.piles[end as usize - 1].after = first;
                 self.piles[first as usize].before = end - 1;
@@ -391,6 +393,22 @@ impl Work {
         }
     }
 
+    /// Takes from the only pile of a class; `class_free` keeps its place.
+    #[inline]
+    fn take_run(&mut self, settled: &Settled, plan: &mut Plan, class: usize, member: u32, many: u32) {
+        let next = self.class_free[class] as usize;
+        let fill = self.fill[member as usize] as usize;
+        for at in 0..many as usize {
+            let p = self.free[next + at];
+            plan.partitions[fill + at] = PartitionIndex::new(p);
+            if self.held_any {
+                mark_transfer(settled, plan, member, p);
+            }
+        }
+        self.class_free[class] += many;
+        self.fill[member as usize] += many;
+    }
+
     /// Gives a member the next `many` partitions of a pile, fewer if there are fewer.
     #[inline]
     fn give(&mut self, settled: &Settled, plan: &mut Plan, class: usize, pile: u32, member: u32, many: u32) {
@@ -422,9 +440,8 @@ impl Work {
                 continue;
             }
             let class = classes.arc_class[arc] as usize;
-            let pile = self.cursor[class];
-            if pile != NONE && self.piles[pile as usize].after == pile {
-                self.give(settled, plan, class, pile, member, many);
+            if self.class_pile[class + 1] - self.class_pile[class] == 1 {
+                self.take_run(settled, plan, class, member, many);
                 continue;
             }
             if !noted {
@@ -434,16 +451,31 @@ impl Work {
             self.take_even(settled, plan, class, member, many);
         }
         if noted {
-            for at in plan.start[member as usize]..self.fill[member as usize] {
-                let topic = group.topology.topic_of(plan.partitions[at as usize]);
-                self.holding[topic.at()] = 0;
+            for &topic in &self.picked {
+                self.holding[topic as usize] = 0;
             }
         }
     }
 
+    /// Counts what the member has of each topic so far; `picked` lists the topics.
     fn note_holding(&mut self, group: &Group, plan: &Plan, member: usize) {
+        let bases = group.topology.bases();
+        self.picked.clear();
+        let (mut topic, mut end) = (0, 0);
         for p in &plan.partitions[plan.start[member] as usize..self.fill[member] as usize] {
-            self.holding[group.topology.topic_of(*p).at()] += 1;
+            let p = p.get();
+            if p >= end || p < bases[topic] {
+                // Mostly the next topic; fresh topics may come after kept ones and lie before them.
+                let next = topic + 1;
+                topic = if p >= end && next + 1 < bases.len() && p < bases[next + 1] && p >= bases[next] {
+                    next
+                } else {
+                    group.topology.topic_of(PartitionIndex::new(p)).at()
+                };
+                end = bases[topic + 1];
+                self.picked.push(topic as u32);
+            }
+            self.holding[topic] += 1;
         }
     }
 
@@ -463,6 +495,9 @@ impl Work {
                 } else {
                     self.give(settled, plan, class, pile, member, 1);
                     self.holding[topic as usize] = holds + 1;
+                    if holds == 0 {
+                        self.picked.push(topic);
+                    }
                     given = true;
                     left -= 1;
                 }
@@ -476,19 +511,26 @@ impl Work {
         }
     }
 
-    /// Merges what a member keeps with what it was dealt.
+    /// Merges what a member keeps with what it was dealt: a few ascending runs, one for each of its classes.
     fn put_in_order(&mut self, plan: &mut Plan, member: usize) {
         let (from, end) = (plan.start[member] as usize, plan.start[member + 1] as usize);
         let slice = &mut plan.partitions[from..end];
-        let kept = self.kept_end[member] as usize - from;
-        if !slice[kept..].is_sorted() {
-            slice[kept..].sort_unstable();
-        }
-        if kept > 0 && slice[kept - 1] > slice[kept] {
+        let mut sorted = (self.kept_end[member] as usize - from).max(1);
+        for _ in 0..4 {
+            let run = slice[sorted - 1..].windows(2).position(|pair| pair[0] > pair[1]);
+            let Some(descent) = run else { return };
+            sorted += descent;
+            let run = slice[sorted..].windows(2).position(|pair| pair[0] > pair[1]);
+            let end = run.map_or(slice.len(), |descent| sorted + descent + 1);
             self.taken.clear();
-            self.taken.extend_from_slice(&slice[kept..]);
-            merge_back(slice, kept, &self.taken);
+            self.taken.extend_from_slice(&slice[sorted..end]);
+            merge_back(&mut slice[..end], sorted, &self.taken);
+            sorted = end;
+            if sorted == slice.len() {
+                return;
+            }
         }
+        slice.sort_unstable();
     }
 }
 

@@ -25,6 +25,8 @@ pub struct Plan {
     pub(crate) partitions: Vec<PartitionIndex>,
     pub(crate) transfers: Vec<u64>,
     pub(crate) transfer_count: u32,
+    /// Every claim is kept: nobody has anything to give up.
+    pub(crate) all_kept: bool,
     /// (member, partition): the member is the only holder of a partition that nobody subscribes to.
     pub(crate) orphans: Vec<(u32, u32)>,
 }

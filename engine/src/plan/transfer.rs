@@ -29,6 +29,7 @@ pub(super) fn collect_orphans(group: &Group, settled: &Settled, plan: &mut Plan)
 pub(super) fn mark(group: &Group, settled: &mut Settled, plan: &mut Plan) -> u32 {
     row::reset(&mut plan.transfers, group.topology.partitions());
     plan.transfer_count = 0;
+    plan.all_kept = false;
     plan.orphans.clear();
     settled.settle(group);
     collect_orphans(group, settled, plan);

@@ -241,6 +241,7 @@ fn finish(group: &Group, scratch: &mut Scratch, plan: &mut Plan, path: Path, mov
     if free > 0 {
         spread.deal(group, &scratch.settled, plan, want);
     }
+    plan.all_kept = path == Path::Uniform && moves == 0 && group.foreign.is_empty();
     let active = classes.active.max(1);
     let (floor, extra) = (classes.assignable / active, classes.assignable % active);
     let (floor_wide, extra_wide) = (u64::from(floor), u64::from(extra));

@@ -136,13 +136,14 @@ impl<'a> Round<'a> {
     }
 
     /// Whether members must join again after this round: in the draft because something is withheld, as
-    /// shipped because a cooperative member revokes something. Cost: O(P + claims) at worst, O(1) when
-    /// something is withheld.
+    /// shipped because a cooperative member revokes something. Cost: O(1) when something is withheld or
+    /// every claim is kept, else O(P + claims) at worst.
     pub fn rejoin(&self) -> bool {
         if self.plan.transfer_count() > 0 {
             return true;
         }
         self.mode == Mode::Shipped
+            && !self.plan.all_kept
             && self
                 .group
                 .member_indices()

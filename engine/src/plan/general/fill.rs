@@ -28,12 +28,17 @@ impl Work {
             let many = core::mem::take(&mut self.free[class]);
             self.pour(classes, class, many);
         }
-        if self.spread_of_loads(classes) > 1 {
-            for at in 0..self.order.len() {
+        // Again from the widest class, until the loads are even: a few classes may be enough.
+        let batch = self.order.len().div_ceil(16).max(1);
+        let mut end = self.order.len();
+        while end > 0 && self.spread_of_loads(classes) > 1 {
+            let begin = end.saturating_sub(batch);
+            for at in (begin..end).rev() {
                 let class = self.order[at] as u32 as usize;
                 let many = self.take_back(classes, class);
                 self.pour(classes, class, many);
             }
+            end = begin;
         }
     }
 
@@ -46,6 +51,8 @@ impl Work {
         self.away.clear();
         self.away.resize(self.load.len(), false);
         self.any_away = false;
+        self.surplus.clear();
+        self.surplus.resize(classes.len(), 0);
         self.base = 0;
         self.top = 0;
     }
@@ -85,22 +92,21 @@ impl Work {
         let fits = |arc: u32| classes.mismatch.get(arc as usize) != Some(&true);
         let only_fitting = classes.by_rack() && arcs.iter().any(|&arc| fits(arc));
         self.levels.clear();
-        for (&member, &arc) in members.iter().zip(arcs) {
-            if !only_fitting || fits(arc) {
-                self.levels.push(self.load[member as usize]);
-            }
+        if only_fitting {
+            let fitting = members.iter().zip(arcs).filter(|(_, arc)| fits(**arc));
+            self.levels.extend(fitting.map(|(&member, _)| self.load[member as usize]));
+        } else {
+            self.levels.extend(members.iter().map(|&member| self.load[member as usize]));
         }
         let (level, mut rest) = water_level(&self.levels, many);
         for (&member, &arc) in members.iter().zip(arcs) {
             let load = &mut self.load[member as usize];
-            if *load > level || (only_fitting && !fits(arc)) {
+            let room = u64::from(level) + u64::from(rest > 0);
+            if u64::from(*load) >= room || (only_fitting && !fits(arc)) {
                 continue;
             }
-            let mut up = level - *load;
-            if rest > 0 {
-                rest -= 1;
-                up += 1;
-            }
+            let up = room as u32 - *load;
+            rest = rest.saturating_sub(1);
             *load += up;
             self.flow[arc as usize] += up;
         }
@@ -110,21 +116,27 @@ impl Work {
 /// The greatest level up to which `many` fill all `loads` below it, and how many are left over then; fewer
 /// than there are loads at or below the level.
 fn water_level(loads: &[u32], many: u32) -> (u32, u32) {
-    // From above: the average of those below the last guess, until nobody drops out.
-    let (mut level, mut below) = (u64::from(u32::MAX), 0);
-    loop {
-        let (mut count, mut sum) = (0u64, u64::from(many));
-        for &load in loads {
-            let counts = u64::from(u64::from(load) <= level);
-            count += counts;
-            sum += counts * u64::from(load);
+    // From above: the average of those below the last guess, until nobody drops out. Mostly nobody does.
+    let sum = loads.iter().map(|&load| u64::from(load)).sum::<u64>() + u64::from(many);
+    let most = loads.iter().copied().max().unwrap_or(0);
+    let count = loads.len().max(1) as u64;
+    let (mut level, mut below, mut rest) = (sum / count, count, sum % count);
+    if u64::from(most) > level {
+        loop {
+            let (mut count, mut sum) = (0u64, u64::from(many));
+            for &load in loads {
+                let counts = u64::from(u64::from(load) <= level);
+                count += counts;
+                sum += counts * u64::from(load);
+            }
+            (level, rest) = (sum / count.max(1), sum % count.max(1));
+            if count == below {
+                break;
+            }
+            below = count;
         }
-        let next = sum / count.max(1);
-        if count == below || next >= level {
-            return (next as u32, (sum - next * count) as u32);
-        }
-        (level, below) = (next, count);
     }
+    (level as u32, rest as u32)
 }
 
 #[cfg(test)]

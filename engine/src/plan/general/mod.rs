@@ -57,7 +57,8 @@ pub(super) struct Work {
     blocks: Vec<Block>,
     class_list: Vec<u32>,
     block_classes: Vec<u32>,
-    returning: Vec<(u32, u32)>,
+    /// Partitions of each class placed beyond what there are; C.
+    surplus: Vec<i64>,
     /// What proves the moves: of members and classes, and of each block's terminal.
     potential: Vec<i64>,
     terminal: Vec<i64>,
@@ -96,7 +97,7 @@ impl Work {
         reserve(&mut self.order, members.max(classes));
         reserve(&mut self.open_scopes, members + 1);
         blocks::reserve_blocks(&mut self.blocks, members);
-        reserve(&mut self.returning, classes);
+        reserve(&mut self.surplus, classes);
         reserve(&mut self.potential, members + classes);
         reserve(&mut self.terminal, members);
         for list in [&mut self.layer_of, &mut self.edge, &mut self.queue] {
@@ -127,7 +128,7 @@ impl Work {
             &self.queue,
             &self.targets,
         ];
-        let pairs = self.open_scopes.capacity() * 2 + self.returning.capacity() + self.path.capacity();
+        let pairs = self.open_scopes.capacity() * 2 + self.surplus.capacity() + self.path.capacity();
         let longs = self.order.capacity() + self.potential.capacity() + self.terminal.capacity();
         words.iter().map(|list| list.capacity()).sum::<usize>() * 4
             + (pairs + longs) * 8
@@ -148,6 +149,7 @@ pub(super) fn plan(group: &Group, config: &Config, scratch: &mut Scratch, plan: 
     work.level(group.classes());
     let sound = work.settle_moves(group.classes());
     let stats = realize::write(group, clean, scratch, plan);
+    plan.all_kept = clean && stats.moves == 0 && group.foreign.is_empty();
     if !clean {
         super::transfer::collect_orphans(group, &scratch.settled, plan);
     }

@@ -158,7 +158,7 @@ impl Work {
         let end = self.class_list.partition_point(|&c| self.class_scope[c as usize] <= number as u32);
         self.block_classes.clear();
         self.block_classes.extend_from_slice(&self.class_list[begin..end]);
-        self.go_home(classes, number as u32);
+        self.go_home(classes, block, number as u32);
         let hunt = |bound: u32| Hunt {
             scope: number as u32,
             from: block.from,
@@ -175,25 +175,28 @@ impl Work {
     }
 
     /// Takes the block's flow to a state of least cost for its loads under potentials 0: what costs nothing
-    /// stays, homes are restored, the rest waits at its class.
-    fn go_home(&mut self, classes: &Classes, number: u32) {
+    /// stays, homes are restored, the rest waits at its class. Without racks only members that are away from
+    /// home have anything to restore.
+    fn go_home(&mut self, classes: &Classes, block: &Block, number: u32) {
         let rack_first = self.weights.mismatch > self.weights.moved;
         for at in 0..self.block_classes.len() {
-            let c = self.block_classes[at] as usize;
-            let range = classes.class_start[c] as usize..classes.class_start[c + 1] as usize;
-            let mut placed = 0;
-            for at in range {
-                let (m, a) = (classes.class_member[at] as usize, classes.class_arc[at] as usize);
-                if self.scope[m] != number {
+            self.surplus[self.block_classes[at] as usize] = 0;
+        }
+        for at in block.from..block.to {
+            let m = self.members[at as usize] as usize;
+            if classes.mismatch.is_empty() && !self.away[m] {
+                continue;
+            }
+            for a in classes.member_start[m] as usize..classes.member_start[m + 1] as usize {
+                let c = classes.arc_class[a] as usize;
+                if self.class_scope[c] != number {
                     continue;
                 }
                 let (flow, home) = (self.flow[a], self.home[a]);
-                let new = if classes.mismatch.get(a) != Some(&true) {
-                    flow.max(home)
-                } else if rack_first {
-                    0
-                } else {
-                    home
+                let new = match classes.mismatch.get(a) {
+                    Some(true) if rack_first => 0,
+                    Some(true) => home,
+                    _ => flow.max(home),
                 };
                 if new < home {
                     self.away[m] = true;
@@ -201,20 +204,19 @@ impl Work {
                 }
                 self.flow[a] = new;
                 self.load[m] = self.load[m] + new - flow;
-                placed += new;
+                self.surplus[c] += i64::from(new) - i64::from(flow);
             }
-            if placed > classes.size[c] {
-                self.returning.push((c as u32, placed - classes.size[c]));
+        }
+        // Foreign partitions make way for those that came home.
+        for at in 0..self.block_classes.len() {
+            let c = self.block_classes[at] as usize;
+            let surplus = self.surplus[c];
+            if surplus > 0 {
+                self.withdraw(classes, number, c, surplus as u32);
             } else {
-                self.free[c] = classes.size[c] - placed;
+                self.free[c] = -surplus as u32;
             }
         }
-        // Foreign partitions make way for those that came home: of the fullest members first.
-        for at in 0..self.returning.len() {
-            let (c, many) = self.returning[at];
-            self.withdraw(classes, number, c as usize, many);
-        }
-        self.returning.clear();
     }
 
     /// Takes `many` foreign partitions of a class away, from the members with the greatest load first.
