@@ -461,21 +461,29 @@ impl Work {
     fn note_holding(&mut self, group: &Group, plan: &Plan, member: usize) {
         let bases = group.topology.bases();
         self.picked.clear();
+        let (start, kept) = (plan.start[member] as usize, self.kept_end[member] as usize);
         let (mut topic, mut end) = (0, 0);
-        for p in &plan.partitions[plan.start[member] as usize..self.fill[member] as usize] {
+        // With about as many topics as partitions the next topic is a step or two away.
+        let few = bases.len() <= 4 * (kept - start);
+        for p in &plan.partitions[start..kept] {
             let p = p.get();
-            if p >= end || p < bases[topic] {
-                // Mostly the next topic; fresh topics may come after kept ones and lie before them.
-                let next = topic + 1;
-                topic = if p >= end && next + 1 < bases.len() && p < bases[next + 1] && p >= bases[next] {
-                    next
+            if p >= end {
+                if few {
+                    while bases[topic + 1] <= p {
+                        topic += 1;
+                    }
                 } else {
-                    group.topology.topic_of(PartitionIndex::new(p)).at()
-                };
+                    topic = group.topology.topic_of(PartitionIndex::new(p)).at();
+                }
                 end = bases[topic + 1];
                 self.picked.push(topic as u32);
             }
             self.holding[topic] += 1;
+        }
+        for p in &plan.partitions[kept..self.fill[member] as usize] {
+            let topic = group.topology.topic_of(*p).at();
+            self.holding[topic] += 1;
+            self.picked.push(topic as u32);
         }
     }
 
@@ -515,7 +523,11 @@ impl Work {
     fn put_in_order(&mut self, plan: &mut Plan, member: usize) {
         let (from, end) = (plan.start[member] as usize, plan.start[member + 1] as usize);
         let slice = &mut plan.partitions[from..end];
-        let mut sorted = (self.kept_end[member] as usize - from).max(1);
+        let kept = self.kept_end[member] as usize - from;
+        let mut sorted = kept.max(1);
+        if slice.len() - kept <= 24 {
+            slice[kept..].sort_unstable();
+        }
         for _ in 0..4 {
             let run = slice[sorted - 1..].windows(2).position(|pair| pair[0] > pair[1]);
             let Some(descent) = run else { return };

@@ -28,17 +28,17 @@ impl Work {
             let many = core::mem::take(&mut self.free[class]);
             self.pour(classes, class, many);
         }
-        // Again from the widest class, until the loads are even: a few classes may be enough.
+        // Again, until the loads are even: a few classes may be enough.
         let batch = self.order.len().div_ceil(16).max(1);
-        let mut end = self.order.len();
-        while end > 0 && self.spread_of_loads(classes) > 1 {
-            let begin = end.saturating_sub(batch);
-            for at in (begin..end).rev() {
+        let mut begin = 0;
+        while begin < self.order.len() && self.spread_of_loads(classes) > 1 {
+            let end = self.order.len().min(begin + batch);
+            for at in begin..end {
                 let class = self.order[at] as u32 as usize;
                 let many = self.take_back(classes, class);
                 self.pour(classes, class, many);
             }
-            end = begin;
+            begin = end;
         }
     }
 

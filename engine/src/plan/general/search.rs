@@ -70,10 +70,13 @@ impl Work {
         let members = self.load.len();
         self.begin_layers();
         let base = self.base;
+        // Targets that offer twice what is asked for are enough: most of it will find its way.
+        let (mut asked, mut offered) = (0u64, 0u64);
         for at in hunt.from..hunt.to {
             let m = self.members[at as usize];
             let load = self.load[m as usize];
             if if FORWARD { load > hunt.high } else { load < hunt.low } {
+                asked += u64::from(self.amount::<FORWARD>(hunt, m as usize, true));
                 self.visit(m as usize, base, classes.member_start[m as usize]);
             }
         }
@@ -81,6 +84,7 @@ impl Work {
             for at in 0..self.block_classes.len() {
                 let c = self.block_classes[at] as usize;
                 if self.free[c] > 0 {
+                    asked += u64::from(self.free[c]);
                     self.visit(members + c, base, classes.class_start[c]);
                 }
             }
@@ -123,6 +127,10 @@ impl Work {
                         if self.is_target::<MODE, FORWARD>(hunt, m) {
                             self.targets.push(m as u32);
                             last = layer + 1;
+                            offered += u64::from(self.amount::<FORWARD>(hunt, m, false));
+                            if offered >= 2 * asked {
+                                return true;
+                            }
                         }
                     }
                 }
