@@ -11,6 +11,10 @@ use crate::revoke::Mode;
 /// assignor). It is part of what the coordinator keeps, so the need outlives a crash of the member.
 pub const FOLLOW_UP: &[u8] = b"TFU\x01";
 
+/// Begins the digest of the partition counts that a leader assigned from, in the user data of its own assignment.
+/// A static leader that comes back without a rebalance compares it with what it sees then.
+const SNAPSHOT: &[u8] = b"TSN\x01";
+
 /// What a member wants and claims.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MemberSubscription {
@@ -109,6 +113,25 @@ impl MemberAssignment {
         Self { partitions, user_data: None, need_rejoin: false }
     }
 
+    /// Adds the digest of the partition counts it was made from; false if an assignor's own bytes stand there.
+    pub fn sign(&mut self, digest: u64) -> bool {
+        let own = self.user_data.as_deref().is_none_or(|data| data == FOLLOW_UP);
+        if own {
+            let mut data = if self.need_rejoin { FOLLOW_UP.to_vec() } else { Vec::new() };
+            data.extend_from_slice(SNAPSHOT);
+            data.extend_from_slice(&digest.to_be_bytes());
+            self.user_data = Some(data);
+        }
+        own
+    }
+
+    /// The digest of the partition counts it was made from, if its leader added one.
+    pub fn snapshot(&self) -> Option<u64> {
+        let data = self.user_data.as_deref()?;
+        let data = data.strip_prefix(FOLLOW_UP).unwrap_or(data);
+        Some(u64::from_be_bytes(data.strip_prefix(SNAPSHOT)?.try_into().ok()?))
+    }
+
     /// Writes it in a version of the consumer protocol. The need to join again goes into the error code of the
     /// draft, or into the user data of the shipped form.
     ///
@@ -154,7 +177,7 @@ impl MemberAssignment {
             return Ok(Self {
                 partitions: partitions(draft.assigned),
                 need_rejoin: draft.error == AssignmentErrorCode::NeedRejoin
-                    || draft.user_data == Some(FOLLOW_UP),
+                    || asks_follow_up(draft.user_data),
                 user_data: draft.user_data.map(<[u8]>::to_vec),
             });
         }
@@ -164,10 +187,14 @@ impl MemberAssignment {
         })?;
         Ok(Self {
             partitions: partitions(read.assigned),
-            need_rejoin: read.user_data == Some(FOLLOW_UP),
+            need_rejoin: asks_follow_up(read.user_data),
             user_data: read.user_data.map(<[u8]>::to_vec),
         })
     }
+}
+
+fn asks_follow_up(user_data: Option<&[u8]>) -> bool {
+    user_data.is_some_and(|data| data.starts_with(FOLLOW_UP))
 }
 
 /// Writes a whole round: the bytes a leader sends with SyncGroup.

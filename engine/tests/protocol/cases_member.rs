@@ -445,6 +445,7 @@ fn case_238_a_member_listed_twice_counts_once() {
     case("238", "franz-go 2d65fcb4");
     let mut host = Host::new(cooperative());
     host.member.subscribe(["t1"], 0).unwrap();
+    host.member.handle_metadata(Metadata::new([("t1", 2)]), 0);
     host.find();
     let (id, join) = host.take_join();
     let first = JoinMember {

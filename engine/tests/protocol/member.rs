@@ -575,18 +575,32 @@ fn a_leader_asks_its_host_and_late_or_failed_computations_do_no_harm() {
     assert_eq!(host.take_sync().1.assignments, all);
 }
 
-#[test]
-fn a_leader_that_must_skip_the_assignment_watches_the_topics_all_the_same() {
-    let mut host = Host::new(cooperative().with_instance_id("i1"));
-    host.member.subscribe(["t1"], 0).unwrap();
-    host.member.handle_metadata(Metadata::new([("t1", 1)]), 0);
-    host.find();
-    let (id, join) = host.take_join();
+/// A static leader computes from these counts, restarts, and comes back to these: its host after the restart, with
+/// the assignment that the coordinator kept.
+fn static_leader_comes_back(before: i32, after: i32) -> Host {
+    let start = |count: i32| {
+        let mut host = Host::new(cooperative().with_instance_id("i1"));
+        host.member.subscribe(["t1"], 0).unwrap();
+        host.member.handle_metadata(Metadata::new([("t1", count)]), 0);
+        host.find();
+        host
+    };
+    let mut first = start(before);
+    let (id, join) = first.take_join();
     let me = JoinMember {
         member_id: "a".into(),
         metadata: join.protocols[0].metadata.clone(),
         group_instance_id: None,
     };
+    first.accept_leader(id, 5, COOP, vec![me.clone()]);
+    let asked = first.assigns.pop_front().unwrap();
+    let own = MemberAssignment::new(set("t1", [0])).encode(Mode::Shipped, 3).unwrap();
+    let round = vec![SyncAssignment { member_id: "a".into(), assignment: own }];
+    first.member.assignment_computed(asked.id, Ok(round), 0).unwrap();
+    let kept = first.take_sync().1.assignments.remove(0).assignment;
+
+    let mut host = start(after);
+    let (id, _) = host.take_join();
     let joined = JoinGroupResponse {
         generation_id: 5,
         protocol_name: Some(COOP.into()),
@@ -596,12 +610,22 @@ fn a_leader_that_must_skip_the_assignment_watches_the_topics_all_the_same() {
         ..JoinGroupResponse::refused(ErrorCode::None, "a")
     };
     host.answer(id, joined);
-    assert!(host.assigns.is_empty());
+    assert!(host.assigns.is_empty(), "it must not compute");
     let (id, sync) = host.take_sync();
     assert!(sync.assignments.is_empty());
-    host.assign(id, &MemberAssignment::new(set("t1", [0])));
+    host.answer(id, SyncGroupResponse { assignment: kept, ..SyncGroupResponse::default() });
+    assert_eq!(host.member.owned(), &set("t1", [0]));
+    host
+}
+
+#[test]
+fn a_static_leader_that_comes_back_starts_a_round_only_if_topics_changed_meanwhile() {
+    let mut host = static_leader_comes_back(1, 1);
+    assert!(host.nothing_sent());
     host.member.handle_metadata(Metadata::new([("t1", 2)]), 0);
-    host.take_join();
+    host.take_join(); // watched from then on
+    let mut host = static_leader_comes_back(1, 2);
+    assert_eq!(subscription(&host.take_join().1).owned, set("t1", [0]));
 }
 
 #[test]
@@ -798,4 +822,16 @@ fn a_member_that_missed_a_generation_pauses_until_it_is_told_what_is_still_its_o
     let (id, _) = host.take_join();
     host.accept_join(id, 4, COOP);
     assert_eq!(host.member.fetchable(), set("t1", [1]));
+}
+
+#[test]
+fn a_member_that_left_while_it_looked_for_its_coordinator_looks_again_when_it_comes_back() {
+    let mut host = Host::new(cooperative());
+    host.member.subscribe(["t1"], 0).unwrap();
+    host.take("FindCoordinator"); // never answered
+    host.member.unsubscribe(0).unwrap();
+    assert_eq!(host.member.state(), MemberState::Idle);
+    host.member.subscribe(["t1"], 10).unwrap();
+    host.find();
+    host.take_join();
 }

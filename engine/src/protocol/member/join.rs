@@ -282,6 +282,7 @@ impl Member {
     pub(super) fn refresh_metadata(&mut self) {
         let scope = self.topics_of_interest();
         self.asked = Some(scope.clone());
+        self.answered = false;
         self.actions.push_back(Action::RefreshMetadata(scope));
     }
 }

@@ -6,7 +6,7 @@ use super::super::error::{ErrorCode, ProtocolError};
 use super::super::message::{LeaveGroupRequest, LeavingMember};
 use super::Member;
 use super::action::{CallbackKind, CommitError, Report, RequestId};
-use super::request::RequestKind;
+use super::request::{Coordinator, RequestKind};
 use super::state::{AfterLeave, LeavePhase, Leaving, RejoinReason, State};
 
 impl Member {
@@ -161,6 +161,9 @@ impl Member {
         self.leads = false;
         self.watched.clear();
         self.pending.clear();
+        if let Coordinator::Finding(_) = self.coordinator {
+            self.coordinator = Coordinator::Unknown { retry_at_ms: now_ms };
+        }
         self.heartbeat_sent = false;
         self.rebalance_started_ms = None;
         self.rejoin = None;

@@ -10,6 +10,7 @@ impl Member {
     /// The topics' partition counts as the host knows them now. Topics of interest that are not named don't exist.
     pub fn handle_metadata(&mut self, metadata: Metadata, now_ms: u64) {
         let before = core::mem::replace(&mut self.metadata, Arc::new(metadata));
+        self.answered = true;
         if let Some(wanted) = &mut self.wanted
             && let Some(filter) = &wanted.filter
         {
@@ -36,7 +37,7 @@ impl Member {
                     self.discover_or_join(now_ms);
                 }
             }
-            State::RefreshingLeader { joined, .. } => self.ask_to_assign(joined),
+            State::RefreshingLeader { joined, .. } => self.lead(joined, now_ms),
             other => self.state = other,
         }
         self.settle(now_ms);

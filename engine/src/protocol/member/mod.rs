@@ -193,6 +193,8 @@ pub struct Member {
     metadata: Arc<Metadata>,
     /// What the host was last asked to look up.
     asked: Option<MetadataScope>,
+    /// Whether that was answered.
+    answered: bool,
 
     member_id: String,
     generation: Option<i32>,
@@ -263,6 +265,7 @@ impl Member {
             joined_topics: Vec::new(),
             metadata: Arc::default(),
             asked: None,
+            answered: false,
             member_id: String::new(),
             generation: None,
             settled: None,

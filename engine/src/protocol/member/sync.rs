@@ -30,7 +30,10 @@ impl Member {
         }
         match core::mem::replace(&mut self.state, State::Idle) {
             State::Assigning { joined, id: asked } if asked == id => match outcome {
-                Ok(assignments) => self.send_sync(joined, assignments, now_ms),
+                Ok(mut assignments) => {
+                    self.sign_own(&mut assignments);
+                    self.send_sync(joined, assignments, now_ms);
+                }
                 Err(message) => {
                     self.report(Report::AssignorFailed(message));
                     self.retry_join(now_ms);
@@ -53,12 +56,12 @@ impl Member {
         let mut seen = std::collections::BTreeSet::new();
         joined.members.retain(|member| seen.insert(member.member_id.clone()));
         self.watch(&joined.members);
-        if joined.skip_assignment {
-            self.send_sync(joined, Vec::new(), now_ms);
-        } else if self.asked_for_all() {
-            self.ask_to_assign(joined);
+        if self.asked_for_all() && self.answered {
+            self.lead(joined, now_ms);
         } else {
-            self.refresh_metadata();
+            if !self.asked_for_all() {
+                self.refresh_metadata();
+            }
             let retry_at_ms = now_ms.saturating_add(self.config.request_timeout_ms);
             self.state = State::RefreshingLeader { joined, retry_at_ms };
         }
@@ -88,10 +91,52 @@ impl Member {
             .collect()
     }
 
-    pub(super) fn ask_to_assign(&mut self, mut joined: Joined) {
+    /// The metadata of the whole group is there: computes, unless the coordinator has the assignment already.
+    pub(super) fn lead(&mut self, joined: Joined, now_ms: u64) {
+        self.refresh_watched();
+        if joined.skip_assignment {
+            self.send_sync(joined, Vec::new(), now_ms);
+        } else {
+            self.ask_to_assign(joined);
+        }
+    }
+
+    fn refresh_watched(&mut self) {
         let topics: Vec<String> =
             core::mem::take(&mut self.watched).into_iter().map(|(topic, _)| topic).collect();
         self.watched = self.counts(topics);
+    }
+
+    /// A number made of the watched topics and their counts.
+    fn watched_digest(&self) -> u64 {
+        let mut digest = 0xcbf2_9ce4_8422_2325_u64; // FNV-1a
+        let mut mix = |byte: u8| digest = (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        for (topic, count) in &self.watched {
+            topic.bytes().for_each(&mut mix);
+            // No topic name holds this byte, so that names and counts stay apart.
+            mix(0xff);
+            count.unwrap_or(-1).to_be_bytes().into_iter().for_each(&mut mix);
+        }
+        digest
+    }
+
+    /// Adds to the leader's own assignment what it was computed from.
+    fn sign_own(&self, assignments: &mut [SyncAssignment]) {
+        let mode = self.config.mode;
+        let Some(own) = assignments.iter_mut().find(|one| one.member_id == self.member_id) else { return };
+        let version = match own.assignment.first_chunk() {
+            Some(version) => i16::from_be_bytes(*version),
+            None => return,
+        };
+        if let Ok(mut assignment) = MemberAssignment::decode(mode, &own.assignment)
+            && assignment.sign(self.watched_digest())
+            && let Ok(bytes) = assignment.encode(mode, version)
+        {
+            own.assignment = bytes;
+        }
+    }
+
+    fn ask_to_assign(&mut self, mut joined: Joined) {
         let id = AssignId(self.next_id());
         self.actions.push_back(Action::Assign(AssignRequest {
             id,
@@ -166,6 +211,9 @@ impl Member {
                 return;
             }
         };
+        if joined.skip_assignment {
+            self.check_kept_assignment(&joined, &assignment);
+        }
         let (assigned, strange): (Vec<_>, Vec<_>) =
             assignment.partitions.into_iter().partition(|one| self.wants(&one.topic));
         let assigned: PartitionSet = assigned.into_iter().collect();
@@ -199,6 +247,19 @@ impl Member {
         }
         self.session_deadline_ms = now_ms.saturating_add(self.config.session_timeout_ms);
         self.state = State::Completing { assignor: joined.assignor };
+    }
+
+    /// A static leader came back and the coordinator kept the assignment: topics may have changed meanwhile. Without
+    /// the digest of a leader like this one nobody can tell; then a cooperative group, which pauses nobody for it,
+    /// makes sure with another round.
+    fn check_kept_assignment(&mut self, joined: &Joined, assignment: &MemberAssignment) {
+        let changed = match assignment.snapshot() {
+            Some(digest) => digest != self.watched_digest(),
+            None => joined.protocol == RebalanceProtocol::Cooperative,
+        };
+        if changed {
+            self.rejoin.get_or_insert(RejoinReason::MetadataChanged);
+        }
     }
 
     /// Whether this assignment asks for another round.
