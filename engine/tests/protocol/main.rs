@@ -15,5 +15,7 @@ mod leader;
 mod member;
 mod member_table;
 mod selection;
+#[cfg(feature = "simulation")]
+mod simulator;
 mod transaction;
 mod world;
