@@ -11,6 +11,7 @@ mod lines;
 mod plan;
 mod report;
 mod settings;
+mod simulate;
 mod steps;
 mod verify;
 mod what_if;
@@ -43,6 +44,7 @@ enum Command {
     Decode(decode::Arguments),
     Encode(encode::Arguments),
     Plan(plan::Arguments),
+    Simulate(simulate::Arguments),
     Verify(verify::Arguments),
     WhatIf(what_if::Arguments),
 }
@@ -56,6 +58,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Decode(arguments) => decode::run(arguments, &console),
         Command::Encode(arguments) => encode::run(arguments, &console),
         Command::Plan(arguments) => plan::run(arguments, &console),
+        Command::Simulate(arguments) => simulate::run(arguments, &console),
         Command::Verify(arguments) => verify::run(arguments, &console),
         Command::WhatIf(arguments) => what_if::run(arguments, &console),
     };
