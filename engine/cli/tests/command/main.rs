@@ -11,6 +11,7 @@ mod pipes;
 mod prints;
 #[path = "../../../tests/support/mod.rs"]
 mod rules;
+mod simulate;
 mod support;
 mod verify;
 mod what_if;
