@@ -29,7 +29,8 @@ impl Latency {
         self.count = self.count.saturating_add(1);
         self.sum_ms = self.sum_ms.saturating_add(took_ms);
         let number = half_number(now_ms);
-        let slot = &mut self.halves[usize::from(number % 2 == 1)];
+        let [even, odd] = &mut self.halves;
+        let slot = if number % 2 == 1 { odd } else { even };
         if slot.number != number {
             *slot = Half { number, ..Half::default() };
         }

@@ -11,9 +11,18 @@ use crate::revoke::Mode;
 /// assignor). It is part of what the coordinator keeps, so the need outlives a crash of the member.
 pub const FOLLOW_UP: &[u8] = b"TFU\x01";
 
-/// Begins the digest of the partition counts that a leader assigned from, in the user data of its own assignment.
-/// A static leader that comes back without a rebalance compares it with what it sees then.
+/// Begins a [`Snapshot`] in the user data of a static member's assignment.
 const SNAPSHOT: &[u8] = b"TSN\x01";
+
+/// What an assignment was made from. A static member that comes back without a rebalance compares it with what it
+/// wants and sees then, since nobody else will.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Snapshot {
+    /// The digest of the topics that the member subscribed to.
+    pub topics: u64,
+    /// For the leader: the digest of all topics of the group and their partition counts.
+    pub counts: Option<u64>,
+}
 
 /// What a member wants and claims.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -113,23 +122,28 @@ impl MemberAssignment {
         Self { partitions, user_data: None, need_rejoin: false }
     }
 
-    /// Adds the digest of the partition counts it was made from; false if an assignor's own bytes stand there.
-    pub fn sign(&mut self, digest: u64) -> bool {
+    /// Adds what it was made from; false if an assignor's own bytes stand there.
+    pub fn sign(&mut self, snapshot: Snapshot) -> bool {
         let own = self.user_data.as_deref().is_none_or(|data| data == FOLLOW_UP);
         if own {
             let mut data = if self.need_rejoin { FOLLOW_UP.to_vec() } else { Vec::new() };
             data.extend_from_slice(SNAPSHOT);
-            data.extend_from_slice(&digest.to_be_bytes());
+            data.extend_from_slice(&snapshot.topics.to_be_bytes());
+            if let Some(counts) = snapshot.counts {
+                data.extend_from_slice(&counts.to_be_bytes());
+            }
             self.user_data = Some(data);
         }
         own
     }
 
-    /// The digest of the partition counts it was made from, if its leader added one.
-    pub fn snapshot(&self) -> Option<u64> {
+    /// What it was made from, if its leader added that.
+    pub fn snapshot(&self) -> Option<Snapshot> {
         let data = self.user_data.as_deref()?;
         let data = data.strip_prefix(FOLLOW_UP).unwrap_or(data);
-        Some(u64::from_be_bytes(data.strip_prefix(SNAPSHOT)?.try_into().ok()?))
+        let (topics, counts) = data.strip_prefix(SNAPSHOT)?.split_first_chunk()?;
+        let counts = counts.first_chunk().map(|counts| u64::from_be_bytes(*counts));
+        Some(Snapshot { topics: u64::from_be_bytes(*topics), counts })
     }
 
     /// Writes it in a version of the consumer protocol. The need to join again goes into the error code of the

@@ -8,7 +8,7 @@ use crate::protocol::member::AssignRequest;
 use crate::protocol::message::{SyncAssignment, TopicPartition};
 use crate::protocol::partition_set::PartitionSet;
 use crate::protocol::payload::{MemberAssignment, MemberSubscription, decode_members, encode_round};
-use crate::protocol::selection::{RebalanceProtocol, TENURE_COOPERATIVE_STICKY};
+use crate::protocol::selection::RebalanceProtocol;
 use crate::revoke::{Mode, Round};
 use crate::topology::Topology;
 
@@ -73,11 +73,11 @@ pub(super) fn compute(asked: &AssignRequest, leading: Leading) -> Result<Vec<Syn
                 );
             }
         }
-        // The draft asks everybody to come again at once. So does Tenure's assignor, in bytes that others ignore: else
-        // those who revoked nothing, the newcomer among them, only hear of the next round at their next heartbeat, and
-        // what is withheld waits as long.
-        let asks = leading.mode == Mode::Draft || asked.assignor == TENURE_COOPERATIVE_STICKY;
-        let need_rejoin = cooperative && asks && round.rejoin();
+        // The draft asks everybody to come again at once. So does this leader in the shipped mode, in bytes that others
+        // ignore: else those who revoked nothing, the newcomer among them, only hear of the next round at their next
+        // heartbeat, and what is withheld waits as long; or for ever, if it is withheld for the claim of a static
+        // member that was not there and comes back without it.
+        let need_rejoin = cooperative && round.rejoin();
         let assignment = MemberAssignment { need_rejoin, ..MemberAssignment::new(partitions) };
         given.insert(group.id(member).to_owned(), assignment);
     }

@@ -590,7 +590,7 @@ fn static_leader_comes_back(before: i32, after: i32) -> Host {
     let me = JoinMember {
         member_id: "a".into(),
         metadata: join.protocols[0].metadata.clone(),
-        group_instance_id: None,
+        group_instance_id: Some("i1".into()),
     };
     first.accept_leader(id, 5, COOP, vec![me.clone()]);
     let asked = first.assigns.pop_front().unwrap();
@@ -834,4 +834,41 @@ fn a_member_that_left_while_it_looked_for_its_coordinator_looks_again_when_it_co
     host.member.subscribe(["t1"], 10).unwrap();
     host.find();
     host.take_join();
+}
+
+#[test]
+fn a_static_member_that_comes_back_with_other_topics_is_not_left_with_its_kept_assignment() {
+    for (version, topics) in [(3, "t2"), (1, "t2"), (3, "t1 t2"), (1, "t1 t2")] {
+        // Its leader left word that the assignment was made for t1 alone.
+        let mut leader = Host::new(cooperative());
+        leader.member.subscribe(["t1"], 0).unwrap();
+        leader.member.handle_metadata(Metadata::new([("t1", 1)]), 0);
+        leader.find();
+        let (id, join) = leader.take_join();
+        let metadata = join.protocols[0].metadata.clone();
+        let member = JoinMember { member_id: "b".into(), metadata, group_instance_id: Some("i1".into()) };
+        leader.accept_leader(id, 5, COOP, vec![member]);
+        let asked = leader.assigns.pop_front().unwrap();
+        let assignment = MemberAssignment::new(set("t1", [0])).encode(Mode::Shipped, 3).unwrap();
+        let round = vec![SyncAssignment { member_id: "b".into(), assignment }];
+        leader.member.assignment_computed(asked.id, Ok(round), 0).unwrap();
+        let kept = leader.take_sync().1.assignments.remove(0).assignment;
+
+        let mut config = config(&[Assignor::tenure_cooperative_sticky()]).with_instance_id("i1");
+        config.subscription_version = version;
+        let mut host = Host::new(config);
+        host.member.subscribe(topics.split(' '), 0).unwrap();
+        host.find();
+        let (id, first) = host.take_join();
+        host.accept_join(id, 5, TENURE_COOPERATIVE_STICKY);
+        let (id, _) = host.take_sync();
+        host.answer(id, SyncGroupResponse { assignment: kept.clone(), ..SyncGroupResponse::default() });
+        let (id, again) = host.take_join();
+        assert_ne!(first.protocols, again.protocols, "else the coordinator sees no reason to rebalance");
+        // It asks once.
+        host.accept_join(id, 5, TENURE_COOPERATIVE_STICKY);
+        let (id, _) = host.take_sync();
+        host.answer(id, SyncGroupResponse { assignment: kept, ..SyncGroupResponse::default() });
+        assert!(host.nothing_sent(), "version {version}, {topics}");
+    }
 }

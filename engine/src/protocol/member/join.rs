@@ -98,6 +98,8 @@ impl Member {
             .iter()
             .map(|assignor| {
                 let user_data = match assignor.user_data() {
+                    // Without a generation the same topics and claims are the same bytes.
+                    UserData::None if self.insists && version < 2 => Some(INSISTS.to_vec()),
                     UserData::None => None,
                     UserData::Fixed(bytes) => Some(bytes.clone()),
                     UserData::CooperativeSticky => {
@@ -255,6 +257,7 @@ impl Member {
         self.doubted |= missed && !self.owned.is_empty();
         self.leads = leads;
         self.announced = None;
+        self.insists = false;
         self.join_tries = 0;
         self.heartbeat_at_ms = now_ms.saturating_add(self.config.heartbeat_interval_ms);
         self.heartbeat_sent = false;
@@ -286,6 +289,9 @@ impl Member {
         self.actions.push_back(Action::RefreshMetadata(scope));
     }
 }
+
+/// User data that only makes a subscription differ from the one before.
+const INSISTS: &[u8] = b"TRJ\x01";
 
 /// A JoinGroup answer may come that much after the rebalance timeout.
 const JOIN_MARGIN_MS: u64 = 5_000;

@@ -27,6 +27,14 @@
 //!
 //! Each request remembers the membership it was sent with, so an answer to an earlier generation changes nothing.
 
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects
+)]
+
 mod action;
 mod callback;
 mod command;
@@ -225,6 +233,10 @@ pub struct Member {
     leads: bool,
     /// As leader: the topics of the whole group with their counts when the assignment was made.
     watched: Vec<(String, Option<i32>)>,
+    /// As leader: the topics of each static member, as a digest.
+    digests: BTreeMap<String, u64>,
+    /// The next subscription must differ from the last one, or the coordinator sees no reason to rebalance.
+    insists: bool,
     /// Owned, but gone from the metadata; not yet told to the application.
     vanished: PartitionSet,
     /// Lost because they had gone, in this generation.
@@ -282,6 +294,8 @@ impl Member {
             followed_up: None,
             leads: false,
             watched: Vec::new(),
+            digests: BTreeMap::new(),
+            insists: false,
             vanished: PartitionSet::new(),
             gone: PartitionSet::new(),
             callbacks: VecDeque::new(),

@@ -3,7 +3,7 @@
 use super::super::error::{ErrorCode, ProtocolError};
 use super::super::message::{JoinMember, SyncAssignment, SyncGroupRequest, SyncGroupResponse};
 use super::super::partition_set::PartitionSet;
-use super::super::payload::MemberAssignment;
+use super::super::payload::{MemberAssignment, Snapshot};
 use super::super::selection::RebalanceProtocol;
 use super::action::{Action, AssignId, AssignRequest, CallbackKind, GroupMetadata, Report, RequestId};
 use super::request::{Pending, RequestKind};
@@ -31,7 +31,7 @@ impl Member {
         match core::mem::replace(&mut self.state, State::Idle) {
             State::Assigning { joined, id: asked } if asked == id => match outcome {
                 Ok(mut assignments) => {
-                    self.sign_own(&mut assignments);
+                    self.sign(&mut assignments);
                     self.send_sync(joined, assignments, now_ms);
                 }
                 Err(message) => {
@@ -70,9 +70,17 @@ impl Member {
     /// Watches the topics of all members; a subscription that can't be read has none.
     fn watch(&mut self, members: &[JoinMember]) {
         let mut topics: Vec<String> = self.topics().to_vec();
+        self.digests.clear();
         for member in members {
             if let Ok(subscription) = Subscription::decode(&member.metadata) {
-                topics.extend(subscription.topics.iter().map(|topic| topic.to_str_lossy().into_owned()));
+                let mut own: Vec<String> =
+                    subscription.topics.iter().map(|topic| topic.to_str_lossy().into_owned()).collect();
+                if member.group_instance_id.is_some() {
+                    own.sort_unstable();
+                    own.dedup();
+                    self.digests.insert(member.member_id.clone(), digest_of_topics(&own));
+                }
+                topics.append(&mut own);
             }
         }
         topics.sort_unstable();
@@ -107,32 +115,21 @@ impl Member {
         self.watched = self.counts(topics);
     }
 
-    /// A number made of the watched topics and their counts.
-    fn watched_digest(&self) -> u64 {
-        let mut digest = 0xcbf2_9ce4_8422_2325_u64; // FNV-1a
-        let mut mix = |byte: u8| digest = (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        for (topic, count) in &self.watched {
-            topic.bytes().for_each(&mut mix);
-            // No topic name holds this byte, so that names and counts stay apart.
-            mix(0xff);
-            count.unwrap_or(-1).to_be_bytes().into_iter().for_each(&mut mix);
-        }
-        digest
-    }
-
-    /// Adds to the leader's own assignment what it was computed from.
-    fn sign_own(&self, assignments: &mut [SyncAssignment]) {
+    /// Adds to the assignments of static members what they were computed from.
+    fn sign(&self, assignments: &mut [SyncAssignment]) {
         let mode = self.config.mode;
-        let Some(own) = assignments.iter_mut().find(|one| one.member_id == self.member_id) else { return };
-        let version = match own.assignment.first_chunk() {
-            Some(version) => i16::from_be_bytes(*version),
-            None => return,
-        };
-        if let Ok(mut assignment) = MemberAssignment::decode(mode, &own.assignment)
-            && assignment.sign(self.watched_digest())
-            && let Ok(bytes) = assignment.encode(mode, version)
-        {
-            own.assignment = bytes;
+        for one in assignments {
+            let Some(&topics) = self.digests.get(&one.member_id) else { continue };
+            let Some(version) = one.assignment.first_chunk().map(|bytes| i16::from_be_bytes(*bytes)) else {
+                continue;
+            };
+            let counts = (one.member_id == self.member_id).then(|| digest_of_counts(&self.watched));
+            if let Ok(mut assignment) = MemberAssignment::decode(mode, &one.assignment)
+                && assignment.sign(Snapshot { topics, counts })
+                && let Ok(bytes) = assignment.encode(mode, version)
+            {
+                one.assignment = bytes;
+            }
         }
     }
 
@@ -211,17 +208,20 @@ impl Member {
                 return;
             }
         };
-        if joined.skip_assignment {
-            self.check_kept_assignment(&joined, &assignment);
-        }
+        let kept = MemberAssignment { partitions: PartitionSet::new(), ..assignment.clone() };
         let (assigned, strange): (Vec<_>, Vec<_>) =
             assignment.partitions.into_iter().partition(|one| self.wants(&one.topic));
         let assigned: PartitionSet = assigned.into_iter().collect();
         if self.joined_topics != self.topics() {
             // The subscription changed while the group rebalanced: what no longer fits is not taken.
             self.rejoin.get_or_insert(RejoinReason::SubscriptionChanged);
-        } else if !strange.is_empty() {
-            self.report(Report::NotSubscribed(strange.into_iter().collect()));
+        } else {
+            if self.config.group_instance_id.is_some() {
+                self.check_kept_assignment(&joined, &kept, !strange.is_empty());
+            }
+            if !strange.is_empty() {
+                self.report(Report::NotSubscribed(strange.into_iter().collect()));
+            }
         }
         let added = assigned.minus(&self.owned);
         let revoked = self.owned.minus(&assigned);
@@ -249,16 +249,24 @@ impl Member {
         self.state = State::Completing { assignor: joined.assignor };
     }
 
-    /// A static leader came back and the coordinator kept the assignment: topics may have changed meanwhile. Without
-    /// the digest of a leader like this one nobody can tell; then a cooperative group, which pauses nobody for it,
-    /// makes sure with another round.
-    fn check_kept_assignment(&mut self, joined: &Joined, assignment: &MemberAssignment) {
-        let changed = match assignment.snapshot() {
-            Some(digest) => digest != self.watched_digest(),
-            None => joined.protocol == RebalanceProtocol::Cooperative,
-        };
-        if changed {
-            self.rejoin.get_or_insert(RejoinReason::MetadataChanged);
+    /// A static member came back and the coordinator kept its assignment: subscription and topics may have changed
+    /// meanwhile. Where no leader like this one left word of what it was made from, nobody can tell; then a cooperative
+    /// leader, which makes nobody pause for it, makes sure with another round.
+    fn check_kept_assignment(&mut self, joined: &Joined, assignment: &MemberAssignment, strange: bool) {
+        let snapshot = assignment.snapshot();
+        let other_topics =
+            strange || snapshot.is_some_and(|one| one.topics != digest_of_topics(&self.joined_topics));
+        let other_counts = joined.skip_assignment
+            && match snapshot.and_then(|one| one.counts) {
+                Some(counts) => counts != digest_of_counts(&self.watched),
+                None => joined.protocol == RebalanceProtocol::Cooperative,
+            };
+        if (other_topics || other_counts) && self.followed_up != Some(joined.generation_id) {
+            self.followed_up = Some(joined.generation_id);
+            self.insists = true;
+            let reason =
+                if other_topics { RejoinReason::SubscriptionChanged } else { RejoinReason::MetadataChanged };
+            self.rejoin.get_or_insert(reason);
         }
     }
 
@@ -285,6 +293,26 @@ impl Member {
         let follow_up = self.rejoin.is_some();
         self.report(Report::Settled { generation_id, assignor, follow_up });
     }
+}
+
+/// FNV-1a over bytes.
+fn digest(bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes
+        .fold(0xcbf2_9ce4_8422_2325, |digest, byte| (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// A number made of topic names. No name holds the byte that ends each.
+fn digest_of_topics(topics: &[String]) -> u64 {
+    digest(topics.iter().flat_map(|topic| topic.bytes().chain([0xff])))
+}
+
+/// A number made of topic names and their partition counts.
+fn digest_of_counts(watched: &[(String, Option<i32>)]) -> u64 {
+    digest(
+        watched
+            .iter()
+            .flat_map(|(topic, count)| topic.bytes().chain([0xff]).chain(count.unwrap_or(-1).to_be_bytes())),
+    )
 }
 
 /// A SyncGroup answer may come that much after the rebalance timeout.
