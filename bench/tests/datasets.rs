@@ -5,8 +5,11 @@ use std::path::{Path, PathBuf};
 
 use tenure::plan::{Assignor, Config, Outcome, Verdict};
 use tenure_bench::check::check;
-use tenure_bench::workloads::{COMMITTED, EVENTS, SHAPES, Shape};
+use tenure_bench::measure::Bench;
+use tenure_bench::workloads::{COMMITTED, EVENTS, Event, SHAPES, Shape};
 use tenure_cli::snapshot::{Options, read};
+
+const SEED: u64 = 429;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../datasets/workloads")
@@ -89,4 +92,35 @@ fn the_command_reads_every_shape_and_plans_it_as_the_library_does() {
             }
         }
     }
+}
+
+/// As `datasets/golden/sticky.jsonl`, for every named shape at its small size: a hash of the plan each.
+#[test]
+fn plans_of_the_named_shapes_are_what_they_were() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../datasets/golden/shapes.txt");
+    let mut text = String::new();
+    for shape in SHAPES {
+        for racks in ["", "+racks3", "+racks5"] {
+            let shape = Shape::find(&format!("{}{racks}", shape.name)).unwrap().small();
+            let settled = shape.fresh(SEED).settled();
+            for event in Event::ALL {
+                let group = event.apply(&shape, &settled, SEED).group();
+                let name = format!("{}/{event}", shape.full_name());
+                let bench = Bench::new(group, Assignor::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
+                text.push_str(&format!("{:016x} {name}\n", bench.plan_hash()));
+            }
+        }
+    }
+    if std::env::var_os("TENURE_UPDATE").is_some() {
+        fs::write(&path, text).unwrap();
+        return;
+    }
+    let golden = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let changed: Vec<&str> =
+        text.lines().filter(|line| !golden.lines().any(|golden| golden == *line)).collect();
+    assert!(
+        changed.is_empty() && golden.lines().count() == text.lines().count(),
+        "plans changed; if that is meant, run again with TENURE_UPDATE=1 and say so in CHANGELOG.md under \
+         Plans: {changed:#?}"
+    );
 }

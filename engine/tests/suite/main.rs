@@ -7,5 +7,6 @@ mod cases;
 mod certified;
 mod expectation;
 mod golden;
+mod golden_sticky;
 mod smoke;
 mod verifier;
