@@ -299,10 +299,10 @@ fn every_state_and_event_has_the_outcome_of_the_table() {
         line.trim_end().to_owned() + "\n"
     };
     let states = MemberState::ALL.iter().map(|state| state.name().to_owned());
-    table.push_str(&line(std::iter::once("event".to_owned()).chain(states).collect()));
+    table.push_str(&line(core::iter::once("event".to_owned()).chain(states).collect()));
     for event in EVENTS {
         let outcomes = MemberState::ALL.iter().map(|&state| outcome(state, event));
-        table.push_str(&line(std::iter::once((*event).to_owned()).chain(outcomes).collect()));
+        table.push_str(&line(core::iter::once((*event).to_owned()).chain(outcomes).collect()));
     }
     let expected = include_str!("member_table.txt");
     let path = concat!(env!("CARGO_TARGET_TMPDIR"), "/member_table.txt");

@@ -35,7 +35,7 @@ fn built_in_assignors_support_what_the_kip_says() {
 fn highest_protocol_supported_by_all_wins() {
     let both = Assignor::new("x", &RebalanceProtocol::ALL);
     let common = |list: &[Assignor]| Selection::new(list, ProtocolPolicy::Selected).map(|one| one.common());
-    assert_eq!(common(std::slice::from_ref(&both)), Ok(RebalanceProtocol::Cooperative));
+    assert_eq!(common(core::slice::from_ref(&both)), Ok(RebalanceProtocol::Cooperative));
     assert_eq!(common(&[both.clone(), Assignor::cooperative_sticky()]), Ok(RebalanceProtocol::Cooperative));
     assert_eq!(common(&[both.clone(), Assignor::range()]), Ok(RebalanceProtocol::Eager));
     assert_eq!(common(&[Assignor::range(), both]), Ok(RebalanceProtocol::Eager));
@@ -79,9 +79,10 @@ fn claims_need_a_subscription_that_carries_them() {
 
 #[test]
 fn settings_that_contradict_each_other_name_the_remedy() {
+    type Change = fn(&mut MemberConfig);
     let selection = Selection::new(&[Assignor::range()], ProtocolPolicy::Selected).unwrap();
     let base = MemberConfig::new("g", selection);
-    let changes: [(&str, fn(&mut MemberConfig)); 6] = [
+    let changes: [(&str, Change); 6] = [
         ("group.id", |config| config.group_id.clear()),
         ("group.instance.id", |config| config.group_instance_id = Some(String::new())),
         ("heartbeat.interval.ms", |config| config.heartbeat_interval_ms = config.session_timeout_ms),

@@ -9,8 +9,9 @@
 //!
 //! and belongs in CHANGELOG.md under Plans.
 
+use core::fmt::Write as _;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};

@@ -1,9 +1,9 @@
 //! `tenure verify`: plans of our own, of others, and planted faults.
 
+use core::sync::atomic::{AtomicU32, Ordering};
 use std::fs;
 use std::path::PathBuf;
 use std::process::Output;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
 

@@ -174,7 +174,7 @@ fn nothing_is_written_anywhere() {
     std::fs::write(folder.join("s.json"), steady().to_string()).unwrap();
     let run = tenure(&["what-if", "s.json", "--rolling-restart"]).current_dir(&folder).output().unwrap();
     let files = std::fs::read_dir(&folder).unwrap().count();
-    let same = std::fs::read_to_string(folder.join("s.json")).unwrap() == steady().to_string();
+    let same = std::fs::read_to_string(folder.join("s.json")).unwrap() == *steady().to_string();
     std::fs::remove_dir_all(&folder).unwrap();
     good(&run);
     assert!(files == 1 && same);
