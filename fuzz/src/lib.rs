@@ -4,3 +4,6 @@
 #[path = "../../engine/tests/codec/properties.rs"]
 pub mod codec;
 pub mod rival;
+/// The planner against the verifier, shared with the tests that replay the corpus.
+#[path = "../../engine/tests/properties/fuzzed.rs"]
+pub mod planner;

@@ -8,7 +8,10 @@ mod support;
 
 mod exhaustive;
 mod flow;
+#[allow(unreachable_pub, reason = "the fuzz crate includes this file as a public module")]
+mod fuzzed;
 mod groups;
 mod larger;
 mod problem;
+mod replay;
 mod spoilt;
