@@ -80,3 +80,56 @@ fn middling_groups_prove_themselves() {
 fn larger_groups_prove_themselves() {
     judge(90_000, 60, 40, 30, 60);
 }
+
+/// Groups of several islands, so that there are blocks to share out.
+fn islands(random: &mut Random, islands: usize) -> Group {
+    let mut topology = Topology::builder();
+    let mut counts = Vec::new();
+    for topic in 0..islands * 3 {
+        counts.push(random.below(8) + 1);
+        topology.add_topic(&format!("t{topic:03}"), counts[topic] as u32);
+    }
+    let topology = topology.build().unwrap();
+    let mut builder = Group::builder(&topology);
+    for member in 0..islands * 4 {
+        let mut member_builder = builder.member(&format!("m{member:03}"));
+        let own = member / 4 * 3..member / 4 * 3 + 3;
+        member_builder.generation(1);
+        for topic in own {
+            let name = format!("t{topic:03}");
+            if !random.one_in(3) {
+                member_builder.topic(&name);
+            }
+            for partition in 0..counts[topic] {
+                if random.one_in(3) {
+                    member_builder.owned(&name, [partition as i32]);
+                }
+            }
+        }
+    }
+    builder.build().unwrap()
+}
+
+#[test]
+fn several_threads_give_the_same_bytes() {
+    let assignor = Assignor::new(Config::new());
+    let mut moved = 0;
+    for seed in 0..200 {
+        let mut random = Random::new(7_000 + seed);
+        let group = if seed % 2 == 0 { islands(&mut random, 8) } else { group(&mut random, 14, 9, 16) };
+        let (alone, outcome) = assignor.assign(&group).unwrap();
+        for workers in [1, 2, 3, 8] {
+            let mut scratch = Scratch::with_workers(group.shape(), workers);
+            let (mut plan, mut certificate) = (Plan::with_shape(group.shape()), Certificate::default());
+            let together = assignor.certify_into(&group, &mut scratch, &mut plan, &mut certificate).unwrap();
+            assert_eq!(together, outcome, "seed {seed}, {workers} workers");
+            for member in group.member_indices() {
+                assert_eq!(plan.target(member), alone.target(member), "seed {seed}, {workers} workers");
+            }
+            let proposal = Proposal::from_lists(&group, |member| plan.target(member).iter().copied());
+            verify::check(&group, &proposal, &certificate).unwrap();
+        }
+        moved += outcome.stats.moves;
+    }
+    assert!(moved > 100, "the workers had something to do");
+}

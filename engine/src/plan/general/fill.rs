@@ -42,7 +42,7 @@ impl Work {
         }
     }
 
-    fn reset_search(&mut self, classes: &Classes) {
+    pub(super) fn reset_search(&mut self, classes: &Classes) {
         let nodes = self.load.len() + classes.len();
         self.layer_of.clear();
         self.layer_of.resize(nodes, 0);

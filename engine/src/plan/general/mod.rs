@@ -13,6 +13,7 @@ mod blocks;
 mod fill;
 mod homes;
 mod moves;
+mod parallel;
 mod realize;
 mod search;
 
@@ -55,6 +56,9 @@ pub(super) struct Work {
     scopes: u32,
     open_scopes: Vec<(u32, u32, u32)>,
     blocks: Vec<Block>,
+    /// Blocks that the bound does not prove.
+    unsettled: Vec<u32>,
+    sound: bool,
     class_list: Vec<u32>,
     block_classes: Vec<u32>,
     /// Partitions of each class placed beyond what there are; C.
@@ -104,6 +108,7 @@ impl Work {
             reserve(list, members + classes);
         }
         reserve(&mut self.targets, members);
+        reserve(&mut self.unsettled, members);
         reserve(&mut self.away, members);
         reserve(&mut self.path, members + classes);
     }
@@ -127,6 +132,7 @@ impl Work {
             &self.edge,
             &self.queue,
             &self.targets,
+            &self.unsettled,
         ];
         let pairs = self.open_scopes.capacity() * 2 + self.surplus.capacity() + self.path.capacity();
         let longs = self.order.capacity() + self.potential.capacity() + self.terminal.capacity();
@@ -147,7 +153,7 @@ pub(super) fn plan(group: &Group, config: &Config, scratch: &mut Scratch, plan: 
     work.weights = weights(group, config);
     work.fill(group);
     work.level(group.classes());
-    let sound = work.settle_moves(group.classes());
+    let sound = work.settle_moves(group.classes(), &mut scratch.workers);
     let stats = realize::write(group, clean, scratch, plan);
     plan.all_kept = clean && stats.moves == 0 && group.foreign.is_empty();
     if !clean {

@@ -36,7 +36,7 @@ impl Work {
     }
 
     /// Makes moves fewest in every block. False if a block resisted, which would be a fault of ours.
-    pub(super) fn settle_moves(&mut self, classes: &Classes) -> bool {
+    pub(super) fn settle_moves(&mut self, classes: &Classes, workers: &mut [Self]) -> bool {
         self.potential.clear();
         self.potential.resize(self.load.len() + classes.len(), 0);
         self.terminal.clear();
@@ -47,14 +47,14 @@ impl Work {
             return true;
         }
         self.list_block_classes(classes);
-        let mut sound = true;
+        self.unsettled.clear();
         for at in 0..self.blocks.len() {
             let block = self.blocks[at];
             if !self.prove_by_bound(classes, &block, at) {
-                sound &= self.settle_block(classes, &block, at);
+                self.unsettled.push(at as u32);
             }
         }
-        sound
+        self.settle_blocks(classes, workers)
     }
 
     fn any_mismatch(&self, classes: &Classes) -> bool {
@@ -153,7 +153,7 @@ impl Work {
     }
 
     /// Routes what is too much along cheapest paths.
-    fn settle_block(&mut self, classes: &Classes, block: &Block, number: usize) -> bool {
+    pub(super) fn settle_block(&mut self, classes: &Classes, block: &Block, number: usize) -> bool {
         let begin = self.class_list.partition_point(|&c| self.class_scope[c as usize] < number as u32);
         let end = self.class_list.partition_point(|&c| self.class_scope[c as usize] <= number as u32);
         self.block_classes.clear();
