@@ -3,6 +3,9 @@
 /// The properties of the wire formats, shared with the tests that replay the corpora.
 #[path = "../../engine/tests/codec/properties.rs"]
 pub mod codec;
+/// The properties of the command's readers, shared with the tests that replay the corpora.
+#[path = "../../engine/cli/tests/command/properties.rs"]
+pub mod command;
 pub mod rival;
 /// The planner against the verifier, shared with the tests that replay the corpus.
 #[path = "../../engine/tests/properties/fuzzed.rs"]

@@ -9,6 +9,8 @@ mod help;
 mod lines;
 mod pipes;
 mod prints;
+mod properties;
+mod replay;
 #[path = "../../../tests/support/mod.rs"]
 mod rules;
 mod simulate;

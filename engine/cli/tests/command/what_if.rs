@@ -171,10 +171,11 @@ fn a_newcomer_may_be_named_as_nobody_is() {
 fn nothing_is_written_anywhere() {
     let folder = std::env::temp_dir().join(format!("tenure-what-if-{}", std::process::id()));
     std::fs::create_dir(&folder).unwrap();
-    std::fs::write(folder.join("s.json"), steady().to_string()).unwrap();
+    let text = steady().to_string();
+    std::fs::write(folder.join("s.json"), &text).unwrap();
     let run = tenure(&["what-if", "s.json", "--rolling-restart"]).current_dir(&folder).output().unwrap();
     let files = std::fs::read_dir(&folder).unwrap().count();
-    let same = std::fs::read_to_string(folder.join("s.json")).unwrap() == *steady().to_string();
+    let same = std::fs::read_to_string(folder.join("s.json")).unwrap() == text;
     std::fs::remove_dir_all(&folder).unwrap();
     good(&run);
     assert!(files == 1 && same);
