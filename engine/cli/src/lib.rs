@@ -2,6 +2,7 @@
 
 pub mod codec;
 pub mod describe;
+pub mod explain;
 pub mod judgement;
 pub mod result;
 pub mod scenario;

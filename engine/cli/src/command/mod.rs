@@ -6,6 +6,7 @@
 mod codec;
 mod decode;
 mod encode;
+mod explain;
 mod input;
 mod lines;
 mod plan;
@@ -43,6 +44,7 @@ enum Command {
     Codec(codec::Arguments),
     Decode(decode::Arguments),
     Encode(encode::Arguments),
+    Explain(explain::Arguments),
     Plan(plan::Arguments),
     Simulate(simulate::Arguments),
     Verify(verify::Arguments),
@@ -57,6 +59,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Codec(arguments) => codec::run(arguments, &console),
         Command::Decode(arguments) => decode::run(arguments, &console),
         Command::Encode(arguments) => encode::run(arguments, &console),
+        Command::Explain(arguments) => explain::run(arguments, &console),
         Command::Plan(arguments) => plan::run(arguments, &console),
         Command::Simulate(arguments) => simulate::run(arguments, &console),
         Command::Verify(arguments) => verify::run(arguments, &console),

@@ -4,6 +4,7 @@ mod bad;
 mod cases;
 mod codec;
 mod describe;
+mod explain;
 mod good;
 mod help;
 mod lines;
