@@ -11,7 +11,6 @@
 
 use core::fmt::Write as _;
 use std::collections::BTreeMap;
-
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
