@@ -3,7 +3,7 @@
 //! The fuzz target and a test on stable share this function. The bytes are read as the structure of a group, so
 //! that few of them are wasted on what the builder refuses.
 
-use std::cell::RefCell;
+use core::cell::RefCell;
 
 use arbitrary::{Result, Unstructured};
 use tenure::id::PartitionIndex;
