@@ -6,7 +6,7 @@ pub mod codec;
 /// The properties of the command's readers, shared with the tests that replay the corpora.
 #[path = "../../engine/cli/tests/command/properties.rs"]
 pub mod command;
+/// The properties of a leader's round, shared with the protocol's tests.
+#[path = "../../engine/tests/protocol/leader_properties.rs"]
+pub mod leader;
 pub mod rival;
-/// The planner against the verifier, shared with the tests that replay the corpus.
-#[path = "../../engine/tests/properties/fuzzed.rs"]
-pub mod planner;

@@ -12,6 +12,7 @@ mod shape;
 mod snapshot;
 #[cfg(test)]
 mod tests;
+mod wire;
 
 pub use committed::{COMMITTED, Committed};
 pub use event::{EVENTS, Event};

@@ -449,6 +449,18 @@ impl MemberBuilder<'_> {
         self
     }
 
+    /// Claims partitions of the topology by index.
+    pub(crate) fn owned_indices(&mut self, partitions: &[u32]) -> &mut Self {
+        let many = self.builder.claims.len() as u64 + partitions.len() as u64;
+        if many > u64::from(self.builder.claim_limit()) {
+            self.builder.too_many_claims.get_or_insert(self.builder.members.len() as u32 - 1);
+            return self;
+        }
+        self.builder.claims.extend_from_slice(partitions);
+        self.raw().claims.1 += partitions.len() as u32;
+        self
+    }
+
     fn foreign(&mut self, topic: &str, from: i32, to: i32) -> &mut Self {
         if from > to {
             return self;

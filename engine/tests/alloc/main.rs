@@ -3,6 +3,7 @@
 //! One test in one binary, because the counter sees every thread of the process.
 
 mod counter;
+mod leader;
 mod shapes;
 #[path = "../support/mod.rs"]
 mod support;
@@ -40,6 +41,7 @@ fn a_round_that_fits_allocates_nothing() {
         }
     }
     building_again();
+    leader::warm_rounds();
 }
 
 /// Every case of the datasets.

@@ -17,6 +17,8 @@ use tenure::protocol::selection::TENURE_COOPERATIVE_STICKY;
 use tenure::revoke::{Mode, Round};
 use tenure::{Group, Topology};
 
+use crate::leader_properties;
+
 const PROTOCOLS: [&str; 5] =
     ["cooperative-sticky", "sticky", "range", "roundrobin", TENURE_COOPERATIVE_STICKY];
 
@@ -450,4 +452,49 @@ fn threads_write_the_same_bytes() {
             pool.install(|| led(&Leader::new(), "cooperative-sticky", &members, &topology, &mut scratch));
         assert_eq!(inside, outside);
     }
+}
+
+/// What the fuzz target checks, on members made here and on every single-byte damage of some of them.
+#[test]
+fn what_holds_of_any_bytes_holds_of_damaged_members() {
+    let mut checked = 0;
+    for seed in 0..15 {
+        let mut random = Random(seed);
+        let mut data = vec![random.below(256) as u8];
+        for _ in 0..1 + random.below(4) {
+            let owned: Vec<i32> = (0..random.below(5)).map(|_| random.below(6) as i32 - 1).collect();
+            let topics = [&["t1", "t2"][..], &["orders", "t1"], &["t2", "gone", "t2"]][random.below(3)];
+            let topic = ["t1", "t2", "orders", "gone"][random.below(4)];
+            let generation = random.below(3) as i32 - 1;
+            let bytes = subscription(random.below(4) as i16, topics, &[(topic, &owned)], generation);
+            data.push(random.below(256) as u8);
+            data.extend_from_slice(&(bytes.len() as u16).to_be_bytes());
+            data.extend_from_slice(&bytes);
+        }
+        leader_properties::check(&data);
+        for at in 0..data.len() {
+            for change in [1, 0xff] {
+                let mut damaged = data.clone();
+                damaged[at] ^= change;
+                leader_properties::check(&damaged);
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 2_000, "{checked}");
+}
+
+/// Inputs that fuzzing found or began with, if there are any beside the target.
+#[test]
+fn replay_of_the_fuzz_target() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz");
+    let mut replayed = 0;
+    for folder in ["corpus/leader", "regressions/leader"] {
+        let Ok(files) = std::fs::read_dir(root.join(folder)) else { continue };
+        for file in files {
+            leader_properties::check(&std::fs::read(file.unwrap().path()).unwrap());
+            replayed += 1;
+        }
+    }
+    assert!(replayed > 0, "the corpus of the fuzz target is missing");
 }

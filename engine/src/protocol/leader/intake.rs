@@ -7,8 +7,10 @@ use core::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
+use super::heads::Heads;
 use super::{DuplicateMembers, JoinEntry, LeaderError};
-use crate::codec::{DecodeError, History, Names, Subscription, Text};
+use crate::codec::sticky::STICKY;
+use crate::codec::{Blocks, DecodeError, History, Names, Reader, Subscription, Text};
 use crate::group::{GroupBuilder, MemberBuilder, Protocol};
 use crate::id::{TopicIndex, utf16_cmp};
 use crate::topology::Topology;
@@ -26,6 +28,8 @@ pub(super) struct Intake {
     pub(super) version: Vec<i16>,
     /// Members whose user data could not be read, ascending.
     pub(super) unreadable: Vec<(u32, DecodeError)>,
+    /// The claims of the member that is being read.
+    claims: Vec<u32>,
     lists: Lists,
 }
 
@@ -87,6 +91,7 @@ impl Intake {
         members: &[M],
         protocol_name: &str,
         protocol: Protocol,
+        heads: &Heads,
         builder: &mut GroupBuilder,
     ) -> Result<(), LeaderError> {
         let topology = builder.topology().clone();
@@ -97,8 +102,17 @@ impl Intake {
         self.unreadable.clear();
         for (number, &position) in self.order.iter().enumerate() {
             let member = &members[position as usize];
-            let (subscription, same) = Subscription::decode_like(member.metadata(), previous)
-                .map_err(|e| refused(member, position, e))?;
+            self.claims.clear();
+            let swift = swift(member.metadata(), previous, protocol_name, heads, &mut self.claims);
+            let (subscription, same, history) = match swift {
+                Some(read) => read,
+                None => {
+                    self.claims.clear();
+                    let (subscription, same) = Subscription::decode_like(member.metadata(), previous)
+                        .map_err(|e| refused(member, position, e))?;
+                    (subscription, same, History::of(&subscription, protocol_name))
+                }
+            };
             let mut add = builder.member(member.id());
             add.protocol(protocol);
             if same && number > 0 {
@@ -113,12 +127,12 @@ impl Intake {
             if let Some(rack) = subscription.rack {
                 add.rack(&rack.to_str_lossy());
             }
-            let history = History::of(&subscription, protocol_name);
             add.generation(history.generation.unwrap_or(-1));
             self.version.push(subscription.version_read());
             if let Some(error) = history.unreadable {
                 self.unreadable.push((number as u32, error));
             }
+            add.owned_indices(&self.claims);
             resolver.next = 0;
             for block in history.owned {
                 match resolver.find(block.topic) {
@@ -133,9 +147,53 @@ impl Intake {
     pub(super) fn memory_usage(&self) -> usize {
         (self.order.capacity() + self.last_order.capacity() + self.member_of.capacity()) * 4
             + self.version.capacity() * 2
+            + self.claims.capacity() * 4
             + self.unreadable.capacity() * size_of::<(u32, DecodeError)>()
             + self.lists.distinct.capacity() * size_of::<Distinct>()
     }
+}
+
+/// Reads a member as nearly all are: whole, and with claims on nothing but what exists, which go to `claims` and are
+/// left out of the history given. `None` for any other.
+fn swift<'a>(
+    bytes: &'a [u8],
+    previous: Names<'_>,
+    protocol_name: &str,
+    heads: &Heads,
+    claims: &mut Vec<u32>,
+) -> Option<(Subscription<'a>, bool, History<'a>)> {
+    let mut reader = Reader::new(bytes);
+    let version = reader.i16("version").ok().filter(|&version| version >= 0)?;
+    let (topics, same) = Names::decode_like(&mut reader, previous, "topics", "topic").ok()?;
+    let user_data = reader.nullable_bytes("userData").ok()?;
+    let sticky = protocol_name == STICKY;
+    if version >= 1 {
+        reader = if sticky {
+            Blocks::decode(&mut reader, "ownedPartitions").ok()?;
+            reader
+        } else {
+            Reader::new(heads.read(reader.rest(), claims)?)
+        };
+    }
+    let generation = if version >= 2 { reader.i32("generationId").ok()? } else { -1 };
+    let rack = if version >= 3 { reader.nullable_text("rackId").ok()? } else { None };
+    let subscription = Subscription {
+        version,
+        topics,
+        user_data,
+        owned: Blocks::default(),
+        generation: (generation >= 0).then_some(generation),
+        rack: rack.filter(|rack| !rack.is_empty()),
+    };
+    let history = match user_data.filter(|bytes| !bytes.is_empty()) {
+        Some(data) if sticky => {
+            let generation = Reader::new(heads.read(data, claims)?).i32("generation").ok();
+            let generation = generation.filter(|&generation| generation >= 0);
+            History { owned: Blocks::default(), generation, unreadable: None }
+        }
+        _ => History::of(&subscription, protocol_name),
+    };
+    Some((subscription, same, history))
 }
 
 #[cold]

@@ -2,8 +2,9 @@
 
 use alloc::vec::Vec;
 
+use super::heads::Heads;
 use super::returned::Returned;
-use crate::id::{PartitionIndex, TopicIndex};
+use crate::id::PartitionIndex;
 use crate::revoke::{Mode, Round};
 use crate::topology::Topology;
 
@@ -32,7 +33,7 @@ pub(super) struct Layout {
 
 impl Layout {
     /// Cuts a round.
-    pub(super) fn lay(&mut self, round: &Round<'_>, mode: Mode) {
+    pub(super) fn lay(&mut self, round: &Round<'_>, mode: Mode, heads: &Heads) {
         let plan = round.plan();
         self.as_planned = plan.transfer_count() == 0 && (mode == Mode::Shipped || plan.orphans.is_empty());
         self.given.clear();
@@ -62,7 +63,7 @@ impl Layout {
                 let given = &self.given_start;
                 &self.given[given[member.at()] as usize..given[member.at() + 1] as usize]
             };
-            let bytes = cut(topology, partitions, &mut self.runs, &mut self.name_len_max);
+            let bytes = cut(topology, heads, partitions, &mut self.runs, &mut self.name_len_max);
             self.run_start.push(self.runs.len() as u32);
             self.block_bytes.push(bytes);
         }
@@ -99,6 +100,7 @@ impl Layout {
 /// Appends the runs of an ascending list; the bytes of their blocks.
 fn cut(
     topology: &Topology,
+    heads: &Heads,
     partitions: &[PartitionIndex],
     runs: &mut Vec<Run>,
     longest: &mut usize,
@@ -117,7 +119,7 @@ fn cut(
         }
         let end = bases[topic + 1];
         let len = rest.iter().position(|p| p.get() >= end).unwrap_or(rest.len());
-        let name = topology.name(TopicIndex::new(topic as u32)).len();
+        let name = heads.name_len(topic as u32);
         *longest = (*longest).max(name);
         bytes += BLOCK_BYTES + name + 4 * len;
         runs.push(Run { topic: topic as u32, len: len as u32 });

@@ -18,6 +18,7 @@
 
 mod entry;
 mod error;
+mod heads;
 mod intake;
 mod layout;
 mod output;
@@ -238,10 +239,11 @@ impl Leader {
             Err(_) if own => Strategy::CooperativeSticky,
             Err(_) => return Err(LeaderError::UnknownProtocol { name: protocol_name.to_string() }),
         };
-        let LeaderScratch { intake, builder, group, plan_scratch, plan, layout, output } = scratch;
+        let LeaderScratch { heads, intake, builder, group, plan_scratch, plan, layout, output } = scratch;
         intake.order_members(members, leader_id, self.duplicates)?;
         builder.reset(topology);
-        intake.read(members, protocol_name, strategy.protocol(), builder)?;
+        heads.prepare(topology);
+        intake.read(members, protocol_name, strategy.protocol(), heads, builder)?;
         builder.build_into(group)?;
 
         let shape = group.shape();
@@ -253,8 +255,8 @@ impl Leader {
         let round = Round::new(group, plan, self.mode);
         let rejoin = round.rejoin();
         let form = Form { mode: self.mode, version: self.version, tell: own && rejoin, rejoin };
-        layout.lay(&round, self.mode);
-        output.write(&round, &form, intake, layout)?;
+        layout.lay(&round, self.mode, heads);
+        output.write(&round, &form, heads, intake, layout)?;
         Ok(LeaderRound::new(scratch, outcome, self.mode, rejoin))
     }
 

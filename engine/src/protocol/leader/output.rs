@@ -3,11 +3,12 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::heads::Heads;
 use super::intake::Intake;
 use super::layout::{Layout, Run};
 use super::{AssignmentVersion, LeaderError};
 use crate::codec::consumer::{AssignmentErrorCode, NEWEST_VERSION};
-use crate::id::{MemberIndex, PartitionIndex, TopicIndex};
+use crate::id::{MemberIndex, PartitionIndex};
 use crate::protocol::payload::FOLLOW_UP;
 use crate::revoke::{Mode, Round};
 use crate::topology::Topology;
@@ -72,6 +73,7 @@ impl Output {
         &mut self,
         round: &Round<'_>,
         form: &Form,
+        heads: &Heads,
         intake: &Intake,
         layout: &Layout,
     ) -> Result<(), LeaderError> {
@@ -82,7 +84,7 @@ impl Output {
         if self.bytes.len() < self.len {
             self.bytes.resize(self.len, 0);
         }
-        let job = Job { round, intake, layout, spans: &self.spans, frames: &self.frames };
+        let job = Job { round, heads, intake, layout, spans: &self.spans, frames: &self.frames };
         job.write(&self.firsts, 0, &mut self.bytes[..self.len]);
         Ok(())
     }
@@ -148,6 +150,7 @@ const NAME_LEN_MAX: usize = 0x7fff;
 #[derive(Clone, Copy)]
 struct Job<'a> {
     round: &'a Round<'a>,
+    heads: &'a Heads,
     intake: &'a Intake,
     layout: &'a Layout,
     spans: &'a [Range<usize>],
@@ -180,7 +183,7 @@ impl Job<'_> {
         let out = put(out, &frame.version.to_be_bytes());
         let out = if self.layout.returned.is_empty(member) {
             let out = put(out, &(runs.len() as u32).to_be_bytes());
-            write_runs(group.topology(), runs, partitions, out)
+            write_runs(group.topology(), self.heads, runs, partitions, out)
         } else {
             self.layout.returned.write(group, runs, partitions, member, out)
         };
@@ -201,6 +204,7 @@ const PARALLEL_BYTES: usize = 1 << 17;
 /// Writes blocks to the front, gives back what is behind them.
 fn write_runs<'w>(
     topology: &Topology,
+    heads: &Heads,
     runs: &[Run],
     partitions: &[PartitionIndex],
     out: &'w mut [u8],
@@ -209,12 +213,8 @@ fn write_runs<'w>(
     for run in runs {
         let (numbers, behind) = rest.split_at(run.len as usize);
         rest = behind;
-        let topic = TopicIndex::new(run.topic);
-        let name = topology.name(topic).as_bytes();
-        out = put(out, &(name.len() as u16).to_be_bytes());
-        out = put(out, name);
-        out = put(out, &run.len.to_be_bytes());
-        out = put_numbers(out, topology.bases()[topic.at()], numbers);
+        out = heads.write(run.topic, run.len, out);
+        out = put_numbers(out, topology.bases()[run.topic as usize], numbers);
     }
     out
 }

@@ -1,5 +1,6 @@
 //! The memory of a leader's rounds.
 
+use super::heads::Heads;
 use super::intake::Intake;
 use super::layout::Layout;
 use super::output::Output;
@@ -12,6 +13,7 @@ use crate::plan::{Plan, Scratch};
 /// served, and from the second round of a size on allocates nothing more.
 #[derive(Debug, Clone, Default)]
 pub struct LeaderScratch {
+    pub(super) heads: Heads,
     pub(super) intake: Intake,
     pub(super) builder: GroupBuilder,
     pub(super) group: Group,
@@ -29,7 +31,8 @@ impl LeaderScratch {
 
     /// Heap bytes reserved, the builder's own lists not counted.
     pub fn memory_usage(&self) -> usize {
-        self.intake.memory_usage()
+        self.heads.memory_usage()
+            + self.intake.memory_usage()
             + self.group.memory_usage()
             + self.plan_scratch.memory_usage()
             + self.plan.memory_usage()
