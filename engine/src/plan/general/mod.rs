@@ -56,6 +56,8 @@ pub(super) struct Work {
     scopes: u32,
     open_scopes: Vec<(u32, u32, u32)>,
     blocks: Vec<Block>,
+    /// Classes that nobody in their block has in a right rack; C.
+    forced: Vec<bool>,
     /// Blocks that the bound does not prove.
     unsettled: Vec<u32>,
     sound: bool,
@@ -109,6 +111,7 @@ impl Work {
         }
         reserve(&mut self.targets, members);
         reserve(&mut self.unsettled, members);
+        reserve(&mut self.forced, classes);
         reserve(&mut self.away, members);
         reserve(&mut self.path, members + classes);
     }
@@ -139,6 +142,7 @@ impl Work {
         words.iter().map(|list| list.capacity()).sum::<usize>() * 4
             + (pairs + longs) * 8
             + self.away.capacity()
+            + self.forced.capacity()
             + self.blocks.capacity() * size_of::<Block>()
     }
 }

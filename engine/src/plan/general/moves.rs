@@ -20,19 +20,25 @@ impl Work {
     #[inline]
     pub(super) fn give_cost(&self, classes: &Classes, a: usize, m: usize, c: usize) -> i64 {
         let stay = if self.flow[a] > self.home[a] { 0 } else { self.weights.moved };
-        stay - self.rack_cost(classes, a) + self.potential[m] - self.potential[self.load.len() + c]
+        stay - self.rack_cost(classes, a, c) + self.potential[m] - self.potential[self.load.len() + c]
     }
 
     /// Reduced cost of the member taking a partition of the class.
     #[inline]
     pub(super) fn take_cost(&self, classes: &Classes, a: usize, m: usize, c: usize) -> i64 {
         let back = if self.flow[a] < self.home[a] { -self.weights.moved } else { 0 };
-        back + self.rack_cost(classes, a) + self.potential[self.load.len() + c] - self.potential[m]
+        back + self.rack_cost(classes, a, c) + self.potential[self.load.len() + c] - self.potential[m]
     }
 
     #[inline]
-    fn rack_cost(&self, classes: &Classes, a: usize) -> i64 {
-        if classes.mismatch.get(a) == Some(&true) { self.weights.mismatch } else { 0 }
+    fn rack_cost(&self, classes: &Classes, a: usize, c: usize) -> i64 {
+        if self.mismatched(classes, a, c) { self.weights.mismatch } else { 0 }
+    }
+
+    /// Whether a partition of the class is in a wrong rack here and could be in a right one elsewhere.
+    #[inline]
+    fn mismatched(&self, classes: &Classes, a: usize, c: usize) -> bool {
+        classes.mismatch.get(a) == Some(&true) && !self.forced[c]
     }
 
     /// Makes moves fewest in every block. False if a block resisted, which would be a fault of ours.
@@ -47,6 +53,7 @@ impl Work {
             return true;
         }
         self.list_block_classes(classes);
+        self.find_forced(classes);
         self.unsettled.clear();
         for at in 0..self.blocks.len() {
             let block = self.blocks[at];
@@ -54,7 +61,29 @@ impl Work {
                 self.unsettled.push(at as u32);
             }
         }
-        self.settle_blocks(classes, workers)
+        let sound = self.settle_blocks(classes, workers);
+        for (c, _) in self.forced.iter().enumerate().filter(|(_, forced)| **forced) {
+            self.potential[self.load.len() + c] -= self.weights.mismatch;
+        }
+        sound
+    }
+
+    /// Finds the classes that no member of their block has in a right rack. Their mismatches are the same in
+    /// every plan: they cost nothing here, and a potential lower by one mismatch accounts for them.
+    fn find_forced(&mut self, classes: &Classes) {
+        self.forced.clear();
+        self.forced.resize(classes.len(), !classes.mismatch.is_empty());
+        if classes.mismatch.is_empty() {
+            return;
+        }
+        for (m, arcs) in classes.member_start.windows(2).enumerate() {
+            for a in arcs[0] as usize..arcs[1] as usize {
+                let c = classes.arc_class[a] as usize;
+                if !classes.mismatch[a] && self.class_scope[c] == self.scope[m] {
+                    self.forced[c] = false;
+                }
+            }
+        }
     }
 
     fn any_mismatch(&self, classes: &Classes) -> bool {
@@ -111,9 +140,9 @@ impl Work {
             if self.away[m] || !classes.mismatch.is_empty() {
                 (home, stay) = (0, 0);
                 for a in classes.member_start[m] as usize..classes.member_start[m + 1] as usize {
-                    let (h, f) = (self.home[a], self.flow[a]);
-                    fits &= f == 0 || classes.mismatch.get(a) != Some(&true);
-                    if h > 0 && (single || self.class_scope[classes.arc_class[a] as usize] == number as u32) {
+                    let (h, f, c) = (self.home[a], self.flow[a], classes.arc_class[a] as usize);
+                    fits &= f == 0 || !self.mismatched(classes, a, c);
+                    if h > 0 && (single || self.class_scope[c] == number as u32) {
                         home += h;
                         stay += h.min(f);
                     }
@@ -193,10 +222,10 @@ impl Work {
                     continue;
                 }
                 let (flow, home) = (self.flow[a], self.home[a]);
-                let new = match classes.mismatch.get(a) {
-                    Some(true) if rack_first => 0,
-                    Some(true) => home,
-                    _ => flow.max(home),
+                let new = match self.mismatched(classes, a, c) {
+                    true if rack_first => 0,
+                    true => home,
+                    false => flow.max(home),
                 };
                 if new < home {
                     self.away[m] = true;

@@ -53,6 +53,8 @@ impl Work {
         self.reset_search(classes);
         self.away.copy_from_slice(&of.away);
         self.any_away = of.any_away;
+        self.forced.clear();
+        self.forced.extend_from_slice(&of.forced);
         self.potential.clear();
         self.potential.extend_from_slice(&of.potential);
         self.blocks.clear();
