@@ -108,7 +108,8 @@ impl<'a> Reader<'a> {
                 "{source}, line 1: is empty; give a snapshot in JSON, or what `kafka-consumer-groups.sh --describe` printed"
             )));
         }
-        if describe::may_be_print(bytes) {
+        // What is no text at all is told as such, whatever it was meant to be.
+        if core::str::from_utf8(bytes).is_ok() && describe::may_be_print(bytes) {
             return self.load_print(bytes, source);
         }
         let snapshot = snapshot::read(bytes, &self.settings.reading())

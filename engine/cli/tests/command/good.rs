@@ -127,6 +127,16 @@ fn names_of_all_kinds_come_back_as_they_are() {
 }
 
 #[test]
+fn names_are_sorted_as_java_sorts_them() {
+    // U+10000 is two surrogates in UTF-16, which sort before U+FF5E.
+    let snapshot = json!({"topics": {"t\u{ff5e}": 1, "t\u{10000}": 1}, "members": {
+        "\u{ff5e}": {"topics": []}, "\u{10000}": {"topics": ["t\u{ff5e}", "t\u{10000}"]}}});
+    let output = feed(&["plan", "--json"], snapshot.to_string());
+    let expected = "\"assignments\":{\"\u{10000}\":{\"t\u{10000}\":[0],\"t\u{ff5e}\":[0]},\"\u{ff5e}\":{}}";
+    assert!(good(&output).contains(expected), "{}", good(&output));
+}
+
+#[test]
 fn a_document_reads_as_a_snapshot_again() {
     let members: serde_json::Map<String, Value> =
         (0..7).map(|m| (format!("m{m}"), json!({"topics": ["a", "b"]}))).collect();

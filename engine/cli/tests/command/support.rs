@@ -71,8 +71,8 @@ pub(crate) fn plan(snapshot: &Value, arguments: &[&str]) -> Value {
     serde_json::from_str(good(&output)).unwrap()
 }
 
-/// Every partition of a topic → list of partitions object, ranges written out.
-pub(crate) fn expand(owned: &Value) -> Vec<(String, i64)> {
+/// The ranges of a topic → list of partitions object, as written.
+pub(crate) fn ranges(owned: &Value) -> Vec<(String, i64, i64)> {
     let mut all = Vec::new();
     for (topic, list) in owned.as_object().unwrap() {
         for entry in list.as_array().unwrap() {
@@ -84,8 +84,14 @@ pub(crate) fn expand(owned: &Value) -> Vec<(String, i64)> {
                 }
                 other => panic!("{other}"),
             };
-            all.extend((from..=to).map(|partition| (topic.clone(), partition)));
+            all.push((topic.clone(), from, to));
         }
     }
     all
+}
+
+/// Every partition of a topic → list of partitions object, ranges written out.
+pub(crate) fn expand(owned: &Value) -> Vec<(String, i64)> {
+    let partitions = |(topic, from, to): (String, i64, i64)| (from..=to).map(move |p| (topic.clone(), p));
+    ranges(owned).into_iter().flat_map(partitions).collect()
 }
