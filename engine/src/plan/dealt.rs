@@ -6,6 +6,7 @@
 
 use alloc::vec::Vec;
 
+use super::config::Spread;
 use super::outcome::{Outcome, Path, Proof, Stats, Verdict};
 use super::ranks::Ranks;
 use super::scratch::Scratch;
@@ -71,11 +72,12 @@ fn finish(group: &Group, path: Path, scratch: &mut Scratch, plan: &mut Plan) -> 
         stats.rack_mismatches = owner.iter().enumerate().filter(|&pair| away(pair)).count() as u32;
     }
     stats.moves = transfer::mark(group, &mut scratch.settled, plan);
-    Outcome { path, findings: scratch.settled.findings, stats, proof: proof(&stats) }
+    let findings = scratch.settled.findings;
+    Outcome { path, findings, stats, proof: proof(&stats), spread: Spread::Greedy }
 }
 
 /// Sorts the partitions by owner; each member's stay ascending.
-fn write(members: usize, owner: &[u32], next: &mut Vec<u32>, plan: &mut Plan) {
+pub(super) fn write(members: usize, owner: &[u32], next: &mut Vec<u32>, plan: &mut Plan) {
     let start = &mut plan.start;
     start.clear();
     start.resize(members + 1, 0);

@@ -5,7 +5,8 @@
 //!              │  uniform     all subscribe alike: one pass over the claims, O(P + M)
 //!              │  general     levels → blocks → fewest moves, on classes
 //!              │  range, roundrobin    what the Java consumers choose
-//!              └─ spread      classes to concrete partitions, topics kept even
+//!              ├─ spread      classes to concrete partitions, topics kept even
+//!              └─ exact       if asked: topics as even as any equally good plan has them
 //! ```
 //!
 //! What decides ([`Assignor`]) is immutable; what changes ([`Scratch`], [`Plan`]) is the caller's and is
@@ -14,6 +15,7 @@
 mod assignor;
 mod config;
 mod dealt;
+mod exact;
 mod general;
 mod outcome;
 mod range;
@@ -27,6 +29,7 @@ mod uniform;
 
 pub use assignor::{Assignor, ShapeError};
 pub use config::{Config, Objective, Spread, Strategy, UnknownStrategy};
+pub use exact::{EXACT_PAIRS, spread_of};
 pub use outcome::{Outcome, Path, Proof, Stats, Verdict};
 pub use scratch::Scratch;
 pub use target::Plan;

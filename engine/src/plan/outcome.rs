@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use super::config::Spread;
 use crate::owned::Findings;
 
 /// Which code made the plan.
@@ -98,4 +99,8 @@ pub struct Outcome {
     pub stats: Stats,
     /// What is proven.
     pub proof: Proof,
+    /// How topics were spread: [`Spread::Exact`] only if that was asked for, all else is proven, and the group
+    /// has at most [`EXACT_PAIRS`](super::EXACT_PAIRS) pairs of a member and a topic. Range and round robin
+    /// always say greedy.
+    pub spread: Spread,
 }

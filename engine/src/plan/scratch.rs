@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::assignor::ShapeError;
-use super::{dealt, general, spread, uniform};
+use super::{dealt, exact, general, spread, uniform};
 use crate::group::Shape;
 use crate::owned::claims::Settled;
 
@@ -19,6 +19,7 @@ pub struct Scratch {
     pub(super) workers: Vec<general::Work>,
     pub(super) spread: spread::Work,
     pub(super) dealt: dealt::Work,
+    pub(super) exact: exact::Work,
 }
 
 impl Scratch {
@@ -69,5 +70,6 @@ impl Scratch {
             + self.workers.iter().map(general::Work::memory_usage).sum::<usize>()
             + self.spread.memory_usage()
             + self.dealt.memory_usage()
+            + self.exact.memory_usage()
     }
 }

@@ -6,6 +6,7 @@
 
 use alloc::vec::Vec;
 
+use super::config::Spread;
 use super::outcome::{Outcome, Path, Proof, Stats};
 use super::scratch::Scratch;
 use super::spread::resize;
@@ -254,5 +255,6 @@ fn finish(group: &Group, scratch: &mut Scratch, plan: &mut Plan, path: Path, mov
         moves,
         rack_mismatches: 0,
     };
-    Outcome { path, findings: scratch.settled.findings, stats, proof: Proof::OPTIMAL }
+    let findings = scratch.settled.findings;
+    Outcome { path, findings, stats, proof: Proof::OPTIMAL, spread: Spread::Greedy }
 }

@@ -71,7 +71,7 @@ pub(crate) fn group(random: &mut Random) -> Snapshot {
 }
 
 /// Claims as history leaves them: of all, of most, of a few members; some stale, double or no longer wanted.
-fn claim(random: &mut Random, snapshot: &mut Snapshot) {
+pub(crate) fn claim(random: &mut Random, snapshot: &mut Snapshot) {
     let ids: Vec<String> = snapshot.members.keys().cloned().collect();
     let (owned, few, odd) = (random.below(4), 1 + random.below(ids.len()), random.one_in(3));
     let partitions: Vec<(String, u32)> =

@@ -6,6 +6,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod exact;
 mod exhaustive;
 mod flow;
 #[allow(unreachable_pub, reason = "the fuzz crate includes this file as a public module")]

@@ -21,7 +21,7 @@ use alloc::vec::Vec;
 
 use blocks::Block;
 
-use super::config::Config;
+use super::config::{Config, Spread};
 use super::outcome::{Outcome, Path, Proof};
 use super::scratch::Scratch;
 use super::target::Plan;
@@ -164,7 +164,8 @@ pub(super) fn plan(group: &Group, config: &Config, scratch: &mut Scratch, plan: 
         super::transfer::collect_orphans(group, &scratch.settled, plan);
     }
     let proof = if sound { Proof::OPTIMAL } else { Proof::UNPROVEN };
-    Outcome { path: Path::General, findings: scratch.settled.findings, stats, proof }
+    let findings = scratch.settled.findings;
+    Outcome { path: Path::General, findings, stats, proof, spread: Spread::Greedy }
 }
 
 fn weights(group: &Group, config: &Config) -> Weights {
