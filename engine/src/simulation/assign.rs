@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::codec::sticky::cooperative_generation;
 use crate::group::Group;
 use crate::plan::{Assignor, Config, Strategy};
 use crate::protocol::member::AssignRequest;
@@ -46,7 +47,14 @@ pub(super) fn compute(asked: &AssignRequest, leading: Leading) -> Result<Vec<Syn
         for (topic, block) in subscription.owned.blocks() {
             member.owned(topic, block.iter().map(|one| one.partition));
         }
-        member.generation(subscription.generation.unwrap_or(-1));
+        // Members whose subscriptions have no generation yet carry it in cooperative-sticky's user data. It matters: else
+        // the old claim of an absent static member would win over what they own.
+        let told = if asked.assignor == "cooperative-sticky" {
+            cooperative_generation(subscription.user_data.as_deref())
+        } else {
+            None
+        };
+        member.generation(subscription.generation.or(told).unwrap_or(-1));
         if let Some(instance) = &joined.group_instance_id {
             member.instance(instance);
         }

@@ -8,7 +8,7 @@ use crate::protocol::error::ProtocolError;
 use crate::protocol::member::{AssignId, CallbackKind, Member, MemberConfig, Metadata};
 use crate::protocol::message::{SyncAssignment, TopicPartition};
 use crate::protocol::partition_set::PartitionSet;
-use crate::protocol::selection::{Assignor, ProtocolPolicy, Selection};
+use crate::protocol::selection::{Assignor, ProtocolPolicy, Selection, TENURE_COOPERATIVE_STICKY};
 
 /// The member's timeouts in a run, short so that a run sees many of them.
 pub(super) const SESSION_TIMEOUT_MS: u64 = 6_000;
@@ -109,6 +109,9 @@ impl Process {
         config.subscription_version = self.options.subscription_version;
         if self.options.assignors.iter().any(|name| name.contains("cooperative")) {
             config.subscription_version = config.subscription_version.max(1);
+        }
+        if self.options.assignors.contains(&TENURE_COOPERATIVE_STICKY) {
+            config.subscription_version = config.subscription_version.max(2);
         }
         config.session_timeout_ms = SESSION_TIMEOUT_MS;
         config.heartbeat_interval_ms = HEARTBEAT_INTERVAL_MS;

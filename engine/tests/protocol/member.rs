@@ -854,19 +854,20 @@ fn a_static_member_that_comes_back_with_other_topics_is_not_left_with_its_kept_a
         leader.member.assignment_computed(asked.id, Ok(round), 0).unwrap();
         let kept = leader.take_sync().1.assignments.remove(0).assignment;
 
-        let mut config = config(&[Assignor::tenure_cooperative_sticky()]).with_instance_id("i1");
+        let own = Assignor::new("own", &RebalanceProtocol::ALL);
+        let mut config = config(&[own]).with_instance_id("i1");
         config.subscription_version = version;
         let mut host = Host::new(config);
         host.member.subscribe(topics.split(' '), 0).unwrap();
         host.find();
         let (id, first) = host.take_join();
-        host.accept_join(id, 5, TENURE_COOPERATIVE_STICKY);
+        host.accept_join(id, 5, "own");
         let (id, _) = host.take_sync();
         host.answer(id, SyncGroupResponse { assignment: kept.clone(), ..SyncGroupResponse::default() });
         let (id, again) = host.take_join();
         assert_ne!(first.protocols, again.protocols, "else the coordinator sees no reason to rebalance");
         // It asks once.
-        host.accept_join(id, 5, TENURE_COOPERATIVE_STICKY);
+        host.accept_join(id, 5, "own");
         let (id, _) = host.take_sync();
         host.answer(id, SyncGroupResponse { assignment: kept, ..SyncGroupResponse::default() });
         assert!(host.nothing_sent(), "version {version}, {topics}");
