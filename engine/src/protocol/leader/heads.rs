@@ -63,15 +63,31 @@ impl Heads {
 
     /// Reads a list of blocks of existing partitions, appends their indices to `claims`, and gives what is behind the
     /// list. `None` if there is anything else in it: then it is to be read with care, from the start.
-    pub(super) fn read<'a>(&self, bytes: &'a [u8], claims: &mut Vec<u32>) -> Option<&'a [u8]> {
+    ///
+    /// `sequence` has the topics of the list that was read before, of which each is guessed to come again: Java writes
+    /// sticky user data in the order of a hash map, which is strange but the same for all members.
+    pub(super) fn read<'a>(
+        &self,
+        bytes: &'a [u8],
+        claims: &mut Vec<u32>,
+        sequence: &mut Vec<u32>,
+    ) -> Option<&'a [u8]> {
         let (count, mut rest) = number(bytes)?;
         let count = usize::try_from(count as i32).ok().filter(|&count| count <= rest.len())?;
-        // Blocks are sorted by topic. Each is mostly as far from the one before as that was from its own.
-        let (mut guess, mut last) = (0, usize::MAX);
-        for _ in 0..count {
+        // Where the sequence fails, a block is mostly as far from the one before as that was from its own.
+        let (mut gap, mut last) = (1, usize::MAX);
+        for at in 0..count {
+            let guess = sequence.get(at).map_or(usize::MAX, |&topic| topic as usize);
             let topic = match self.list.get(guess) {
                 Some(head) if self.begins(rest, guess, head) => guess,
-                _ => self.find(rest, last.wrapping_add(1))?,
+                _ => {
+                    let topic = self.find(rest, last.wrapping_add(gap))?;
+                    match sequence.get_mut(at) {
+                        Some(place) => *place = topic as u32,
+                        None => sequence.push(topic as u32),
+                    }
+                    topic
+                }
             };
             let head = self.list.get(topic)?;
             let (many, behind) = number(rest.get(head.len..)?)?;
@@ -94,7 +110,7 @@ impl Heads {
                 }
                 rest = behind;
             }
-            guess = topic.wrapping_add(topic.wrapping_sub(last));
+            gap = topic.wrapping_sub(last);
             last = topic;
         }
         Some(rest)
@@ -107,7 +123,8 @@ impl Heads {
             && let Some(chunk) = bytes.first_chunk::<WIDTH>()
         {
             let [low, high] = words(chunk);
-            return low & head.masks[0] == head.words[0] && high & head.masks[1] == head.words[1];
+            return low & head.masks[0] == head.words[0]
+                && (head.len <= WIDTH / 2 || high & head.masks[1] == head.words[1]);
         }
         let name = self.topology.name(TopicIndex::new(topic as u32)).as_bytes();
         bytes.get(..2).is_some_and(|len| len == (name.len() as u16).to_be_bytes())

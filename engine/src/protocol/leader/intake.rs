@@ -30,6 +30,8 @@ pub(super) struct Intake {
     pub(super) unreadable: Vec<(u32, DecodeError)>,
     /// The claims of the member that is being read.
     claims: Vec<u32>,
+    /// The topics that the last member's claims were in, in its order.
+    sequence: Vec<u32>,
     lists: Lists,
 }
 
@@ -98,12 +100,20 @@ impl Intake {
         let mut resolver = Resolver { topology: &topology, next: 0 };
         let mut previous = Names::default();
         self.lists.clear();
+        self.sequence.clear();
         self.version.clear();
         self.unreadable.clear();
         for (number, &position) in self.order.iter().enumerate() {
             let member = &members[position as usize];
             self.claims.clear();
-            let swift = swift(member.metadata(), previous, protocol_name, heads, &mut self.claims);
+            let swift = swift(
+                member.metadata(),
+                previous,
+                protocol_name,
+                heads,
+                &mut self.claims,
+                &mut self.sequence,
+            );
             let (subscription, same, history) = match swift {
                 Some(read) => read,
                 None => {
@@ -147,7 +157,7 @@ impl Intake {
     pub(super) fn memory_usage(&self) -> usize {
         (self.order.capacity() + self.last_order.capacity() + self.member_of.capacity()) * 4
             + self.version.capacity() * 2
-            + self.claims.capacity() * 4
+            + (self.claims.capacity() + self.sequence.capacity()) * 4
             + self.unreadable.capacity() * size_of::<(u32, DecodeError)>()
             + self.lists.distinct.capacity() * size_of::<Distinct>()
     }
@@ -161,6 +171,7 @@ fn swift<'a>(
     protocol_name: &str,
     heads: &Heads,
     claims: &mut Vec<u32>,
+    sequence: &mut Vec<u32>,
 ) -> Option<(Subscription<'a>, bool, History<'a>)> {
     let mut reader = Reader::new(bytes);
     let version = reader.i16("version").ok().filter(|&version| version >= 0)?;
@@ -172,7 +183,7 @@ fn swift<'a>(
             Blocks::decode(&mut reader, "ownedPartitions").ok()?;
             reader
         } else {
-            Reader::new(heads.read(reader.rest(), claims)?)
+            Reader::new(heads.read(reader.rest(), claims, sequence)?)
         };
     }
     let generation = if version >= 2 { reader.i32("generationId").ok()? } else { -1 };
@@ -187,7 +198,7 @@ fn swift<'a>(
     };
     let history = match user_data.filter(|bytes| !bytes.is_empty()) {
         Some(data) if sticky => {
-            let generation = Reader::new(heads.read(data, claims)?).i32("generation").ok();
+            let generation = Reader::new(heads.read(data, claims, sequence)?).i32("generation").ok();
             let generation = generation.filter(|&generation| generation >= 0);
             History { owned: Blocks::default(), generation, unreadable: None }
         }

@@ -222,6 +222,14 @@ fn write_runs<'w>(
 /// Writes Kafka's numbers of partitions of one topic.
 #[inline]
 pub(super) fn put_numbers<'w>(out: &'w mut [u8], base: u32, partitions: &[PartitionIndex]) -> &'w mut [u8] {
+    // Mostly one.
+    match partitions {
+        [p] => put(out, &(p.get() - base).to_be_bytes()),
+        _ => put_many(out, base, partitions),
+    }
+}
+
+fn put_many<'w>(out: &'w mut [u8], base: u32, partitions: &[PartitionIndex]) -> &'w mut [u8] {
     let (front, rest) = out.split_at_mut(partitions.len() * 4);
     for (to, p) in front.as_chunks_mut::<4>().0.iter_mut().zip(partitions) {
         *to = (p.get() - base).to_be_bytes();
