@@ -53,7 +53,8 @@ fn wire(criterion: &mut Criterion<CpuTime>, shape: Shape, protocol: &'static str
     let mut bench = None;
     let partitions = shape.partitions(tenure_bench::workloads::Event::Steady, SEED);
     benches.throughput(Throughput::Elements(partitions));
-    let parts: [(&str, fn(&mut Wire)); 5] = [
+    type Part = fn(&mut Wire);
+    let parts: [(&str, Part); 5] = [
         ("leader", Wire::lead),
         ("decode", |wire| _ = black_box(wire.decode())),
         ("encode", Wire::encode),
