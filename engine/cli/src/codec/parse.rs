@@ -5,8 +5,11 @@ use tenure::codec::TopicPartitions;
 
 use super::CodecFailure;
 
-/// The most bytes, or elements of a list, that an abbreviation may stand for.
-const GENERATED_MAX: usize = 1 << 28;
+/// The most bytes that the abbreviations of a line may stand for: 16 MiB.
+const BYTES_MAX: usize = 1 << 24;
+
+/// The most list elements that those of a value may stand for, all together; each takes 32 bytes as JSON.
+const ELEMENTS_MAX: usize = 1 << 21;
 
 /// Bytes as hexadecimal text.
 #[must_use]
@@ -45,7 +48,7 @@ pub fn generated_bytes(parts: &Value) -> Result<Vec<u8>, CodecFailure> {
     let form = || {
         CodecFailure::form(
             "bytes_gen",
-            "a list of {\"hex\"}, {\"i32\"} and {\"repeat\"} parts of 256 MiB at most",
+            "a list of {\"hex\"}, {\"i32\"} and {\"repeat\"} parts of 16 MiB at most, all together",
         )
     };
     let mut bytes = Vec::new();
@@ -53,17 +56,18 @@ pub fn generated_bytes(parts: &Value) -> Result<Vec<u8>, CodecFailure> {
         if let Some(text) = part.get("hex").and_then(Value::as_str) {
             bytes.extend(unhex(text).ok_or_else(form)?);
         } else if let Some(range) = part.get("i32") {
-            for number in numbers_of(range, (GENERATED_MAX - bytes.len()) / 4).ok_or_else(form)? {
+            for number in numbers_of(range, BYTES_MAX.saturating_sub(bytes.len()) / 4).ok_or_else(form)? {
                 bytes.extend(i32::try_from(number).map_err(|_| form())?.to_be_bytes());
             }
         } else {
             let (item, times) = repeat_of(part).ok_or_else(form)?;
             let piece = item.as_str().and_then(unhex).ok_or_else(form)?;
-            let len = piece.len().checked_mul(times).filter(|len| *len <= GENERATED_MAX - bytes.len());
+            let len =
+                piece.len().checked_mul(times).filter(|len| *len <= BYTES_MAX.saturating_sub(bytes.len()));
             len.ok_or_else(form)?;
             bytes.extend(piece.repeat(times));
         }
-        if bytes.len() > GENERATED_MAX {
+        if bytes.len() > BYTES_MAX {
             return Err(form());
         }
     }
@@ -87,30 +91,47 @@ fn repeat_of(part: &Value) -> Option<(&Value, usize)> {
 /// # Errors
 /// A list longer than anybody needs.
 pub fn written_out(value: &Value) -> Result<Value, CodecFailure> {
-    let long = || CodecFailure::form("", "lists of 268,435,456 elements at most");
+    write_out(value, &mut Room { elements: ELEMENTS_MAX, text: 2 * BYTES_MAX })
+}
+
+/// What the abbreviations of a value may still stand for. One sum for all of them: a short line can hold
+/// many, and many small lists take as much memory as a great one.
+struct Room {
+    elements: usize,
+    text: usize,
+}
+
+fn write_out(value: &Value, room: &mut Room) -> Result<Value, CodecFailure> {
+    let long = || CodecFailure::form("", "lists of 2,097,152 elements and 16 MiB at most, all together");
     Ok(match value {
         Value::Object(map) if map.len() == 1 && map.contains_key("range") => {
-            numbers_of(&map["range"], GENERATED_MAX).ok_or_else(long)?.map(Value::from).collect()
+            let numbers = numbers_of(&map["range"], room.elements).ok_or_else(long)?;
+            let list: Vec<Value> = numbers.map(Value::from).collect();
+            room.elements = room.elements.saturating_sub(list.len());
+            list.into()
         }
         Value::Object(map) if map.len() == 1 && map.contains_key("repeat") => {
             let (item, times) = repeat_of(value).ok_or_else(long)?;
             match item {
                 Value::String(text) if !text.is_empty() => {
-                    let len = text.len().checked_mul(times).filter(|len| *len <= 2 * GENERATED_MAX);
-                    len.ok_or_else(long)?;
+                    let len = text.len().checked_mul(times).ok_or_else(long)?;
+                    room.text = room.text.checked_sub(len).ok_or_else(long)?;
                     Value::String(text.repeat(times))
                 }
                 Value::Array(_) | Value::Object(_) => return Err(long()),
-                _ if times > GENERATED_MAX / 64 => return Err(long()),
-                item => vec![item.clone(); times].into(),
+                item => {
+                    room.elements = room.elements.checked_sub(times).ok_or_else(long)?;
+                    vec![item.clone(); times].into()
+                }
             }
         }
         Value::Object(map) => {
-            let entries = map.iter().map(|(key, value)| Ok((key.clone(), written_out(value)?)));
+            let entries = map.iter().map(|(key, value)| Ok((key.clone(), write_out(value, room)?)));
             Value::Object(entries.collect::<Result<Map<_, _>, CodecFailure>>()?)
         }
         Value::Array(items) => {
-            Value::Array(items.iter().map(written_out).collect::<Result<_, CodecFailure>>()?)
+            let items = items.iter().map(|item| write_out(item, room));
+            Value::Array(items.collect::<Result<_, CodecFailure>>()?)
         }
         other => other.clone(),
     })

@@ -359,6 +359,35 @@ fn bad_calls_end_in_status_2_and_say_what_to_do() {
     }
 }
 
+/// A short line takes no more memory than a long one could.
+#[test]
+fn abbreviations_stand_for_a_bounded_amount() {
+    use tenure_cli::codec::{generated_bytes, written_out};
+    let range = |to: u64| json!({"range": [0, to, 1]});
+    assert_eq!(written_out(&range(2_000_000)).unwrap().as_array().unwrap().len(), 2_000_000);
+    let long = [
+        range(2_200_000),
+        json!([range(2_000_000), {"a": range(2_000_000)}]),
+        json!([{"repeat": [7, 2_000_000]}, {"repeat": ["", 2_000_000]}]),
+        json!({"repeat": ["00", 1_u64 << 40]}),
+        json!([{"repeat": ["00", 9_000_000]}, {"repeat": ["00", 9_000_000]}]),
+    ];
+    for value in long {
+        let error = written_out(&value).unwrap_err().to_string();
+        assert!(error.contains("at most, all together"), "{value}: {error}");
+    }
+    assert_eq!(generated_bytes(&json!([{"repeat": ["00", 1 << 24]}])).unwrap().len(), 1 << 24);
+    let long = [
+        json!([{"repeat": ["00", (1 << 24) + 1]}]),
+        json!([{"repeat": ["00", 1 << 24]}, {"i32": [0, 2, 1]}]),
+        json!([{"i32": [0, 2_000_000_000, 1]}]),
+    ];
+    for parts in long {
+        let error = generated_bytes(&parts).unwrap_err().to_string();
+        assert!(error.contains("at most, all together"), "{parts}: {error}");
+    }
+}
+
 #[test]
 fn a_bad_line_is_answered_and_the_stream_goes_on() {
     let lines = "{\n\n[]\n{\"id\": 7}\n{\"id\": 8, \"format\": \"response-header\", \"version\": 0, \"bytes\": \"00000001\"}";
