@@ -1,7 +1,7 @@
 //! Topic spread: which partitions a member gives up, and who gets the free ones.
 //!
 //! Both choices keep topics even. A member over its quota gives up partitions of the topics of which it
-//! holds most; a member with room takes from the topics of which it holds least. Where that leaves a choice,
+//! holds most, counted from its fair share of each, so that a newcomer gets its part of small topics, too; a member with room takes from the topics of which it holds least. Where that leaves a choice,
 //! a cursor goes round: givers take turns over topics, so that one newcomer is not handed a whole topic;
 //! takers go on in the circle of topics where the last one stopped. Topics that nobody holds yet are dealt
 //! one by one round the members instead, which has a fresh uniform group's every topic within one.
@@ -75,6 +75,16 @@ struct Run {
     topic: u32,
     from: u32,
     len: u32,
+    /// A fair share of the topic, rounded.
+    fair: u32,
+}
+
+impl Run {
+    /// How far the member is above its fair share, plus `widest`, the greatest fair share of all.
+    #[inline]
+    fn surplus(&self, widest: u32) -> u32 {
+        self.len + (widest - self.fair)
+    }
 }
 
 impl Work {
@@ -139,13 +149,17 @@ impl Work {
         };
         self.runs.clear();
         let bases = group.topology.bases();
-        let mut at = 0;
+        let own = if class == NONE { 0 } else { class as usize };
+        let subscribers = classes.class_start[own + 1] - classes.class_start[own];
+        let (mut at, mut widest) = (0, 0);
         while at < claims.len() {
             let topic = group.topology.topic_of(PartitionIndex::new(claims[at])).get();
             let end = bases[topic as usize + 1];
+            let fair = ((end - bases[topic as usize]) + subscribers / 2) / subscribers;
             let len = run_length(&claims[at..], end);
             if class == NONE || classes.by_rack() || classes.of_topic[topic as usize] == class {
-                self.runs.push(Run { topic, from: at as u32, len: len as u32 });
+                self.runs.push(Run { topic, from: at as u32, len: len as u32, fair });
+                widest = widest.max(fair);
             }
             at += len;
         }
@@ -160,10 +174,10 @@ impl Work {
                 }
             }
         };
-        let level = level_above(&self.runs, excess);
+        let level = level_above(&self.runs, widest, excess);
         let mut left = excess;
         for run in &mut self.runs {
-            let over = run.len.saturating_sub(level).min(left);
+            let over = run.surplus(widest).saturating_sub(level).min(run.len).min(left);
             left -= over;
             give(run, over);
         }
@@ -176,7 +190,7 @@ impl Work {
             let at =
                 if begin + step < self.runs.len() { begin + step } else { begin + step - self.runs.len() };
             let run = &mut self.runs[at];
-            if run.len == level && run.len > 0 {
+            if run.surplus(widest) == level && run.len > 0 {
                 give(run, 1);
                 self.turn = run.topic + 1;
                 left -= 1;
@@ -571,9 +585,10 @@ fn merge_back(slice: &mut [PartitionIndex], kept: usize, tail: &[PartitionIndex]
 }
 
 /// The least level such that at most `excess` lie above it.
-fn level_above(runs: &[Run], excess: u32) -> u32 {
-    let above = |level: u32| runs.iter().map(|run| u64::from(run.len.saturating_sub(level))).sum::<u64>();
-    let (mut low, mut high) = (0, runs.iter().map(|run| run.len).max().unwrap_or(0));
+fn level_above(runs: &[Run], widest: u32, excess: u32) -> u32 {
+    let over = |run: &Run, level: u32| u64::from(run.surplus(widest).saturating_sub(level).min(run.len));
+    let above = |level: u32| runs.iter().map(|run| over(run, level)).sum::<u64>();
+    let (mut low, mut high) = (0, runs.iter().map(|run| run.surplus(widest)).max().unwrap_or(0));
     while low < high {
         let middle = u32::midpoint(low, high);
         if above(middle) <= u64::from(excess) {

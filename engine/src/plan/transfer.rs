@@ -13,6 +13,9 @@ pub(super) fn collect_orphans(group: &Group, settled: &Settled, plan: &mut Plan)
         return;
     }
     for member in 0..group.members() {
+        if group.protocol[member] == Protocol::Eager {
+            continue;
+        }
         for (at, p) in group.claim_numbers(crate::id::MemberIndex::new(member as u32)).iter().enumerate() {
             let topic = group.topology.topic_of(PartitionIndex::new(*p));
             if group.classes.of_topic[topic.at()] == NONE

@@ -88,7 +88,7 @@ impl<'a> Round<'a> {
     /// Claims on partitions that do not exist and that go back to a member: in the draft, those of which it is
     /// the only holder; as shipped, none. Cost: O(foreign claims of the group) for each.
     pub fn returned(&self, member: MemberIndex) -> impl Iterator<Item = ForeignClaim<'a>> + use<'a> {
-        let given = self.mode == Mode::Draft;
+        let given = self.mode == Mode::Draft && self.group.protocol(member) == Protocol::Cooperative;
         given.then(|| foreign::held_alone(self.group, member)).into_iter().flatten()
     }
 
@@ -113,7 +113,7 @@ impl<'a> Round<'a> {
 
     /// Claims on partitions that do not exist and that a member must give up. Cost: as [`returned`](Self::returned).
     pub fn revoked_foreign(&self, member: MemberIndex) -> impl Iterator<Item = ForeignClaim<'a>> + use<'a> {
-        let dropped = self.mode == Mode::Shipped;
+        let dropped = self.mode == Mode::Shipped || self.group.protocol(member) == Protocol::Eager;
         let all = dropped.then(|| self.group.foreign_claims(member)).into_iter().flatten();
         let contested =
             (!dropped).then(|| foreign::held_by_others_too(self.group, member)).into_iter().flatten();
