@@ -120,7 +120,7 @@ fn rejoin(out: &mut String, round: &Round<'_>) -> core::fmt::Result {
     writeln!(out, "rejoin      {WARN}yes{WARN:#}: {who} with something to revoke, which nobody waits for")
 }
 
-/// "orders 0, 4–7, clicks 2 and 5 more runs".
+/// "clicks 2; orders 0, 4-7 and 5 more".
 fn named<'a>(runs: impl Iterator<Item = Run<'a>>) -> String {
     let mut text = String::new();
     let mut topic = "";
@@ -134,7 +134,7 @@ fn named<'a>(runs: impl Iterator<Item = Run<'a>>) -> String {
             break;
         }
         if at > 0 {
-            text.push_str(", ");
+            text.push_str(if topic == run.topic { ", " } else { "; " });
         }
         if topic != run.topic {
             topic = run.topic;
