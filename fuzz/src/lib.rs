@@ -9,4 +9,7 @@ pub mod command;
 /// The properties of a leader's round, shared with the protocol's tests.
 #[path = "../../engine/tests/protocol/leader_properties.rs"]
 pub mod leader;
+/// The planner against the verifier, shared with the properties' own tests.
+#[path = "../../engine/tests/properties/fuzzed.rs"]
+pub mod planner;
 pub mod rival;
