@@ -4,6 +4,8 @@
 #   broker.sh start FOLDER [VERSION]   starts a broker with its files in FOLDER, waits until it answers, and writes
 #                                      FOLDER/bootstrap (host:port) and FOLDER/pid
 #   broker.sh stop FOLDER              stops it, by that pid, and waits until it is gone
+#   broker.sh hold FOLDER [VERSION]    starts one as above, prints host:port, and when standard input ends, however that
+#                                      comes about, stops it and removes FOLDER
 #   broker.sh jars VERSION [SCALA]     fetches the jars of a version and prints their folder (for java -cp 'DIR/*')
 #
 # TENURE_KAFKA_JARS is where jars are kept (default: target/kafka beside this script). Extra lines for the broker's
@@ -73,10 +75,10 @@ PROPERTIES
     cat "$TENURE_BROKER_PROPERTIES" >>"$folder/server.properties"
   fi
   # The cluster id is 16 bytes, base64url: any will do, this one is always the same.
-  java -cp "$jars/*" kafka.tools.StorageTool format --ignore-formatted \
+  java -XX:TieredStopAtLevel=1 -cp "$jars/*" kafka.tools.StorageTool format --ignore-formatted \
     -t dGVudXJlLXBlZXItMDAwMQ -c "$folder/server.properties" >"$folder/format.log" 2>&1 ||
     { cat "$folder/format.log" >&2; exit 1; }
-  (cd "$folder" && exec setsid java -Xmx512m -cp "$jars/*" kafka.Kafka server.properties >broker.log 2>&1 </dev/null) &
+  (cd "$folder" && exec setsid java -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$jars/*" kafka.Kafka server.properties >broker.log 2>&1 </dev/null) &
   echo $! >"$folder/pid"
   echo "127.0.0.1:$port" >"$folder/bootstrap"
   for _ in $(seq 240); do
@@ -112,12 +114,22 @@ stop() {
   rm -f "$folder/pid" "$folder/bootstrap"
 }
 
+hold() {
+  # Whoever holds the other end of standard input may be killed: the broker must not outlive it.
+  held=$1
+  trap 'stop "$held"; rm -rf "$held"' EXIT
+  trap 'exit 1' INT TERM HUP
+  start "$held" "$2"
+  while read -r _; do :; done
+}
+
 case "${1:-}" in
   start) start "${2:?a folder for the broker}" "${3:-$newest}" ;;
   stop) stop "${2:?the folder of the broker}" ;;
+  hold) hold "${2:?a folder for the broker}" "${3:-$newest}" ;;
   jars) jars "${2:?a Kafka version}" "${3:-2.13}" ;;
   *)
-    sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,12s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

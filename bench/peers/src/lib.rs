@@ -1,0 +1,33 @@
+//! Real Kafka for tests: a broker on loopback, connections that speak raw requests, foreign group members, and a
+//! ledger that says who owned what and when.
+//!
+//! ```text
+//! requirement   is the tool there? without it a test says so loudly, and fails where CI=true
+//! broker        one KRaft node from Maven's jars, gone when its test is, however that ends
+//! connection    one request, one answer, over a blocking socket
+//! topics        create, grow and delete
+//! clock         nanoseconds that every process of this machine agrees on
+//! ```
+//!
+//! A test that starts a broker is `#[ignore]`d, so that the plain test run needs no Java; `.ci/run interop` runs it.
+//!
+//! # Examples
+//!
+//! ```no_run
+//! use tenure_peers::{Broker, Settings, or_skip};
+//!
+//! let Some(broker) = or_skip(Broker::start(&Settings::default())) else { return };
+//! broker.create_topic("orders", 6).unwrap();
+//! println!("point a client at {}", broker.bootstrap());
+//! ```
+
+mod broker;
+mod clock;
+mod connection;
+mod requirement;
+mod topics;
+
+pub use broker::{Broker, Settings};
+pub use clock::now_ns;
+pub use connection::{Connection, Correlation};
+pub use requirement::{PeerError, or_skip, require};
