@@ -30,6 +30,8 @@ pub struct GroupBuilder {
     unknown: Vec<u32>,
     claims: Vec<u32>,
     foreign: Vec<Foreign>,
+    /// Whether the claims of each member are known to ascend.
+    claims_ascend: bool,
     too_many_claims: Option<u32>,
     too_much_text: bool,
     order: Vec<u32>,
@@ -53,7 +55,7 @@ struct Raw {
 
 impl GroupBuilder {
     pub(super) fn new(topology: &Topology) -> Self {
-        Self { topology: topology.clone(), ..Self::default() }
+        Self { topology: topology.clone(), claims_ascend: true, ..Self::default() }
     }
 
     /// Forgets all members and takes another topology; keeps the memory.
@@ -68,6 +70,7 @@ impl GroupBuilder {
         self.unknown.clear();
         self.claims.clear();
         self.foreign.clear();
+        self.claims_ascend = true;
         self.too_many_claims = None;
         self.too_much_text = false;
     }
@@ -139,18 +142,22 @@ impl GroupBuilder {
                 limit,
             });
         }
-        self.sort_members()?;
+        let in_order = self.sort_members()?;
         if !group.topology.same(&self.topology) {
             group.topology = self.topology.clone();
         }
-        group.ids.clear();
+        if in_order {
+            group.ids.clone_from(&self.ids);
+        } else {
+            group.ids.clear();
+            self.order.iter().for_each(|&at| _ = group.ids.push(self.ids.get(at as usize)));
+        }
         group.instance.clear();
         group.rack.clear();
         group.generation.clear();
         group.protocol.clear();
         for &at in &self.order {
             let raw = &self.members[at as usize];
-            group.ids.push(self.ids.get(at as usize));
             group.instance.push(raw.instance);
             group.rack.push(raw.rack);
             group.generation.push(raw.generation);
@@ -159,7 +166,7 @@ impl GroupBuilder {
         // Texts are referred to by number, which does not change.
         core::mem::swap(&mut group.texts, &mut self.texts);
         self.intern_subscriptions(group);
-        self.copy_claims(group);
+        self.copy_claims(group, in_order);
         let built = group.classes.rebuild(
             &self.topology,
             &group.subscription,
@@ -170,20 +177,22 @@ impl GroupBuilder {
         if built { Ok(()) } else { Err(BuildError::TooMuchText) }
     }
 
-    fn sort_members(&mut self) -> Result<(), BuildError> {
+    /// Puts the members in the order of their ids; whether they came in it.
+    fn sort_members(&mut self) -> Result<bool, BuildError> {
         self.order.clear();
         self.order.extend(0..self.members.len() as u32);
         let ids = &self.ids;
         let compare = |a: &u32, b: &u32| utf16_cmp(ids.get(*a as usize), ids.get(*b as usize));
-        if !self.order.is_sorted_by(|a, b| compare(a, b).is_le()) {
-            self.order.sort_unstable_by(compare);
+        if self.order.is_sorted_by(|a, b| compare(a, b).is_lt()) {
+            return Ok(true);
         }
+        self.order.sort_unstable_by(compare);
         for pair in self.order.windows(2) {
             if ids.get(pair[0] as usize) == ids.get(pair[1] as usize) {
                 return Err(BuildError::MemberTwice { member: ids.get(pair[0] as usize).to_string() });
             }
         }
-        Ok(())
+        Ok(false)
     }
 
     /// Stores each different list of topics once, in the order of the first member that has it.
@@ -228,13 +237,20 @@ impl GroupBuilder {
         }
     }
 
-    fn copy_claims(&mut self, group: &mut Group) {
+    fn copy_claims(&mut self, group: &mut Group, in_order: bool) {
         group.claims.clear();
         group.claim_start.clear();
         group.claim_start.push(0);
         group.foreign.clear();
         group.foreign_start.clear();
         group.foreign_start.push(0);
+        if in_order && self.claims_ascend && self.foreign.is_empty() {
+            // As from a settled group: nothing to sort, nothing to merge.
+            group.claims.extend_from_slice(&self.claims);
+            group.claim_start.extend(self.members.iter().map(|raw| raw.claims.1));
+            group.foreign_start.resize(self.members.len() + 1, 0);
+            return;
+        }
         for &at in &self.order {
             let raw = self.members[at as usize];
             let claims = &mut self.claims[raw.claims.0 as usize..raw.claims.1 as usize];
@@ -399,6 +415,7 @@ impl MemberBuilder<'_> {
         let bases = self.builder.topology.bases();
         let (base, end) = (bases[topic.at()], bases[topic.at() + 1]);
         let exists = |number: i32| (number as u32) < end - base;
+        self.builder.claims_ascend = false;
         let claims = &mut self.builder.claims;
         let from = claims.len();
         claims.extend(partitions.clone().filter(|&number| exists(number)).map(|number| base + number as u32));
@@ -432,6 +449,7 @@ impl MemberBuilder<'_> {
         let base = self.builder.topology.bases()[topic.at()];
         let (low, high) = (from.max(0), to.min(count - 1));
         if low <= high {
+            self.builder.claims_ascend = false;
             let many = (high - low) as u64 + 1;
             if self.builder.claims.len() as u64 + many > u64::from(self.builder.claim_limit()) {
                 self.builder.too_many_claims.get_or_insert(self.builder.members.len() as u32 - 1);
@@ -449,8 +467,10 @@ impl MemberBuilder<'_> {
         self
     }
 
-    /// Claims partitions of the topology by index.
-    pub(crate) fn owned_indices(&mut self, partitions: &[u32]) -> &mut Self {
+    /// Claims partitions of the topology by index, and says whether they ascend.
+    pub(crate) fn owned_indices(&mut self, partitions: &[u32], ascend: bool) -> &mut Self {
+        let raw = *self.raw();
+        self.builder.claims_ascend &= ascend && raw.claims.0 == raw.claims.1;
         let many = self.builder.claims.len() as u64 + partitions.len() as u64;
         if many > u64::from(self.builder.claim_limit()) {
             self.builder.too_many_claims.get_or_insert(self.builder.members.len() as u32 - 1);

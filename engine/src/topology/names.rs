@@ -6,11 +6,22 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-/// A list of names in one flat buffer; clearing keeps the memory.
-#[derive(Clone, Debug, Default)]
+/// A list of names in one flat buffer; clearing and cloning into it keep the memory.
+#[derive(Debug, Default)]
 pub(crate) struct Names {
     text: String,
     ends: Vec<u32>,
+}
+
+impl Clone for Names {
+    fn clone(&self) -> Self {
+        Self { text: self.text.clone(), ends: self.ends.clone() }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.text.clone_from(&source.text);
+        self.ends.clone_from(&source.ends);
+    }
 }
 
 impl Names {

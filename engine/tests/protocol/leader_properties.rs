@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tenure::Topology;
 use tenure::codec::{Assignment, Subscription};
+use tenure::plan::{Config, Objective};
 use tenure::protocol::leader::{DuplicateMembers, Leader, LeaderRound, LeaderScratch, MemberMetadata};
 use tenure::revoke::Mode;
-use tenure::{Topology, plan::Objective};
 
 const IDS: [&str; 6] = ["a", "b", "consumer-1", "\u{1f600}", "\u{ff5e}", ""];
 
@@ -32,7 +33,11 @@ pub fn check(data: &[u8]) {
     let mode = if options & 0x40 == 0 { Mode::Shipped } else { Mode::Draft };
     let leader = Leader::new()
         .mode(mode)
-        .objective(if options & 0x20 == 0 { Objective::RackThenMoves } else { Objective::MovesThenRack })
+        .config(Config::new().objective(if options & 0x20 == 0 {
+            Objective::RackThenMoves
+        } else {
+            Objective::MovesThenRack
+        }))
         .duplicates(if options & 0x80 == 0 {
             DuplicateMembers::Refuse
         } else {

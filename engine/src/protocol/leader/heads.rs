@@ -2,27 +2,33 @@
 //!
 //! ```text
 //! 00 08 e v e n t s - 7 | 00 00 00 01 | 00 00 02 9b
-//! └── head, 32 bytes at a time ──┘ count     numbers
+//! └── head, 16 bytes at a time ──┘ count     numbers
 //! ```
 //!
 //! In a large group most blocks hold one partition, so the name is what a block costs. Comparing names through
-//! slices of any length is a call of `memcmp` each; two masked words of 16 bytes are a few instructions.
+//! slices of any length is a call of `memcmp` each; a masked word of 16 bytes is a few instructions.
 
 use alloc::vec::Vec;
 
 use crate::id::TopicIndex;
 use crate::topology::Topology;
 
-/// Bytes of a head that are compared and written at once: a length and a name of up to 30 bytes.
-const WIDTH: usize = 32;
+/// Bytes that are compared and written at once.
+const HALF: usize = 16;
 
-/// A topic's length and name on the wire, and its range of partitions.
+/// Bytes of a head that needs no look at its name: a length and a name of up to 30 bytes.
+const WIDTH: usize = 2 * HALF;
+
+/// A topic's length and name on the wire, and its range of partitions: one cache line.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Head {
-    words: [u128; 2],
-    masks: [u128; 2],
+    /// The first bytes, and which of them count.
+    low: u128,
+    mask: u128,
+    /// The last bytes of one that is longer, which may overlap the first.
+    high: u128,
     /// Bytes of length and name together.
-    len: usize,
+    len: u32,
     base: u32,
     count: u32,
 }
@@ -32,6 +38,15 @@ pub(super) struct Head {
 pub(super) struct Heads {
     topology: Topology,
     list: Vec<Head>,
+}
+
+/// A list of blocks that was read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Listed<'a> {
+    /// What is behind it.
+    pub(super) rest: &'a [u8],
+    /// Whether it is as a leader writes one: topics ascend, none without a partition, and so do numbers within each.
+    pub(super) canonical: bool,
 }
 
 impl Heads {
@@ -44,25 +59,29 @@ impl Heads {
         self.list.clear();
         for (topic, bounds) in (0..).map(TopicIndex::new).zip(topology.bases().windows(2)) {
             let name = topology.name(topic).as_bytes();
-            let (mut text, mut mask) = ([0; WIDTH], [0; WIDTH]);
             let len = name.len() + 2;
+            let (mut text, mut mask) = ([0; WIDTH], [0; HALF]);
+            let mut high = 0;
             if len <= WIDTH {
                 text[..2].copy_from_slice(&(name.len() as u16).to_be_bytes());
                 text[2..len].copy_from_slice(name);
-                mask[..len].fill(0xff);
+                mask[..len.min(HALF)].fill(0xff);
+                high = text[..len].last_chunk().map_or(0, word);
             }
             self.list.push(Head {
-                words: words(&text),
-                masks: words(&mask),
-                len,
+                low: text.first_chunk().map_or(0, word),
+                mask: word(&mask),
+                high,
+                // Names beyond 4 GiB don't exist: the topology holds all of them in less.
+                len: len as u32,
                 base: bounds[0],
                 count: bounds[1] - bounds[0],
             });
         }
     }
 
-    /// Reads a list of blocks of existing partitions, appends their indices to `claims`, and gives what is behind the
-    /// list. `None` if there is anything else in it: then it is to be read with care, from the start.
+    /// Reads a list of blocks of existing partitions and appends their indices to `claims`. `None` if there is
+    /// anything else in it: then it is to be read with care, from the start.
     ///
     /// `sequence` has the topics of the list that was read before, of which each is guessed to come again: Java writes
     /// sticky user data in the order of a hash map, which is strange but the same for all members.
@@ -71,61 +90,70 @@ impl Heads {
         bytes: &'a [u8],
         claims: &mut Vec<u32>,
         sequence: &mut Vec<u32>,
-    ) -> Option<&'a [u8]> {
+    ) -> Option<Listed<'a>> {
         let (count, mut rest) = number(bytes)?;
         let count = usize::try_from(count as i32).ok().filter(|&count| count <= rest.len())?;
         // Where the sequence fails, a block is mostly as far from the one before as that was from its own.
         let (mut gap, mut last) = (1, usize::MAX);
+        // The first topic that may still come in a canonical list.
+        let (mut floor, mut canonical) = (0, true);
         for at in 0..count {
             let guess = sequence.get(at).map_or(usize::MAX, |&topic| topic as usize);
-            let topic = match self.list.get(guess) {
-                Some(head) if self.begins(rest, guess, head) => guess,
+            let (topic, head) = match self.list.get(guess) {
+                Some(head) if self.begins(rest, guess, head) => (guess, head),
                 _ => {
                     let topic = self.find(rest, last.wrapping_add(gap))?;
                     match sequence.get_mut(at) {
                         Some(place) => *place = topic as u32,
                         None => sequence.push(topic as u32),
                     }
-                    topic
+                    (topic, self.list.get(topic)?)
                 }
             };
-            let head = self.list.get(topic)?;
-            let (many, behind) = number(rest.get(head.len..)?)?;
-            if many == 1 {
-                let (partition, behind) = number(behind)?;
-                if partition >= head.count {
-                    return None;
+            canonical &= topic >= floor;
+            floor = topic + 1;
+            let behind = rest.get(head.len as usize..)?;
+            // Mostly one partition: its count and its number in one word, in one comparison.
+            match behind.split_first_chunk::<8>() {
+                Some((one, behind))
+                    if (u64::from_be_bytes(*one).wrapping_sub(1 << 32)) < head.count.into() =>
+                {
+                    claims.push(head.base + u64::from_be_bytes(*one) as u32);
+                    rest = behind;
                 }
-                claims.push(head.base + partition);
-                rest = behind;
-            } else {
-                let many = usize::try_from(many as i32).ok()?;
-                let (partitions, behind) = behind.split_at_checked(many.checked_mul(4)?)?;
-                for partition in partitions.as_chunks::<4>().0 {
-                    let partition = u32::from_be_bytes(*partition);
-                    if partition >= head.count {
-                        return None;
-                    }
-                    claims.push(head.base + partition);
+                _ => {
+                    let (many, behind) = number(behind)?;
+                    let many = usize::try_from(many as i32).ok()?;
+                    let (numbers, behind) = behind.split_at_checked(many.checked_mul(4)?)?;
+                    canonical &= head.claim(numbers, claims)?;
+                    rest = behind;
                 }
-                rest = behind;
             }
             gap = topic.wrapping_sub(last);
             last = topic;
         }
-        Some(rest)
+        Some(Listed { rest, canonical })
     }
 
     /// Whether bytes begin with a topic's head.
-    #[inline]
+    #[inline(always)]
     fn begins(&self, bytes: &[u8], topic: usize, head: &Head) -> bool {
-        if head.len <= WIDTH
-            && let Some(chunk) = bytes.first_chunk::<WIDTH>()
+        let len = head.len as usize;
+        if len <= HALF {
+            if let Some(low) = bytes.first_chunk() {
+                return word(low) & head.mask == head.low;
+            }
+        } else if len <= WIDTH
+            && let Some(bytes) = bytes.get(..len)
+            && let (Some(low), Some(high)) = (bytes.first_chunk(), bytes.last_chunk())
         {
-            let [low, high] = words(chunk);
-            return low & head.masks[0] == head.words[0]
-                && (head.len <= WIDTH / 2 || high & head.masks[1] == head.words[1]);
+            return word(low) == head.low && word(high) == head.high;
         }
+        self.begins_slowly(bytes, topic)
+    }
+
+    #[inline(never)]
+    fn begins_slowly(&self, bytes: &[u8], topic: usize) -> bool {
         let name = self.topology.name(TopicIndex::new(topic as u32)).as_bytes();
         bytes.get(..2).is_some_and(|len| len == (name.len() as u16).to_be_bytes())
             && bytes.get(2..).is_some_and(|rest| rest.starts_with(name))
@@ -148,7 +176,7 @@ impl Heads {
     /// Bytes of a topic's name.
     #[inline]
     pub(super) fn name_len(&self, topic: u32) -> usize {
-        self.list[topic as usize].len - 2
+        self.list[topic as usize].len as usize - 2
     }
 
     /// Writes a topic's length and name and the number of its partitions, and gives back what is behind them. What is
@@ -156,17 +184,22 @@ impl Heads {
     #[inline]
     pub(super) fn write<'w>(&self, topic: u32, count: u32, out: &'w mut [u8]) -> &'w mut [u8] {
         let head = &self.list[topic as usize];
-        if head.len <= WIDTH
-            && let Some(chunk) = out.first_chunk_mut::<WIDTH>()
+        let len = head.len as usize;
+        if len <= HALF
+            && let Some(low) = out.first_chunk_mut()
         {
-            chunk[..16].copy_from_slice(&head.words[0].to_le_bytes());
-            chunk[16..].copy_from_slice(&head.words[1].to_le_bytes());
+            *low = head.low.to_le_bytes();
+        } else if (HALF..=WIDTH).contains(&len)
+            && let Some(out) = out.get_mut(..len)
+        {
+            out[..HALF].copy_from_slice(&head.low.to_le_bytes());
+            out[len - HALF..].copy_from_slice(&head.high.to_le_bytes());
         } else {
             let name = self.topology.name(TopicIndex::new(topic)).as_bytes();
             out[..2].copy_from_slice(&(name.len() as u16).to_be_bytes());
-            out[2..head.len].copy_from_slice(name);
+            out[2..len].copy_from_slice(name);
         }
-        let (_, out) = out.split_at_mut(head.len);
+        let (_, out) = out.split_at_mut(len);
         let (to, out) = out.split_at_mut(4);
         to.copy_from_slice(&count.to_be_bytes());
         out
@@ -177,10 +210,26 @@ impl Heads {
     }
 }
 
-#[inline]
-fn words(bytes: &[u8; WIDTH]) -> [u128; 2] {
-    let (chunks, _) = bytes.as_chunks::<16>();
-    [u128::from_le_bytes(chunks[0]), u128::from_le_bytes(chunks[1])]
+impl Head {
+    /// Appends the partitions of a block; whether there are any and they ascend. `None` if one does not exist.
+    fn claim(&self, numbers: &[u8], claims: &mut Vec<u32>) -> Option<bool> {
+        // Each loop looks at one thing, so that each takes many numbers at a time.
+        let from = claims.len();
+        let numbers = numbers.as_chunks::<4>().0;
+        claims.extend(numbers.iter().map(|number| u32::from_be_bytes(*number)));
+        let claims = claims.get_mut(from..)?;
+        if claims.iter().fold(0, |most, &number| most.max(number)) >= self.count && !claims.is_empty() {
+            return None;
+        }
+        claims.iter_mut().for_each(|number| *number += self.base);
+        let ascend = claims.iter().zip(claims.iter().skip(1)).fold(true, |all, (a, b)| all & (a < b));
+        Some(ascend && !claims.is_empty())
+    }
+}
+
+#[inline(always)]
+fn word(bytes: &[u8; HALF]) -> u128 {
+    u128::from_le_bytes(*bytes)
 }
 
 #[inline]

@@ -4,13 +4,16 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 use core::hash::BuildHasher;
+use core::ops::Range;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
+use super::courses::Courses;
 use super::heads::Heads;
+use super::member::Taken;
 use super::{DuplicateMembers, JoinEntry, LeaderError};
-use crate::codec::sticky::STICKY;
-use crate::codec::{Blocks, DecodeError, History, Names, Reader, Subscription, Text};
+use crate::codec::consumer::NEWEST_VERSION;
+use crate::codec::{DecodeError, History, Names, Reader, Subscription, Text};
 use crate::group::{GroupBuilder, MemberBuilder, Protocol};
 use crate::id::{TopicIndex, utf16_cmp};
 use crate::topology::Topology;
@@ -28,10 +31,9 @@ pub(super) struct Intake {
     pub(super) version: Vec<i16>,
     /// Members whose user data could not be read, ascending.
     pub(super) unreadable: Vec<(u32, DecodeError)>,
-    /// The claims of the member that is being read.
-    claims: Vec<u32>,
-    /// The topics that the last member's claims were in, in its order.
-    sequence: Vec<u32>,
+    /// Where each member's bytes have its claims as a leader would write them; empty if they don't.
+    blocks: Vec<Range<usize>>,
+    courses: Courses,
     lists: Lists,
 }
 
@@ -96,115 +98,132 @@ impl Intake {
         heads: &Heads,
         builder: &mut GroupBuilder,
     ) -> Result<(), LeaderError> {
+        let Self { order, version, unreadable, blocks, courses, lists, .. } = self;
+        lists.clear();
+        version.clear();
+        unreadable.clear();
+        blocks.clear();
         let topology = builder.topology().clone();
-        let mut resolver = Resolver { topology: &topology, next: 0 };
-        let mut previous = Names::default();
-        self.lists.clear();
-        self.sequence.clear();
-        self.version.clear();
-        self.unreadable.clear();
-        for (number, &position) in self.order.iter().enumerate() {
-            let member = &members[position as usize];
-            self.claims.clear();
-            let swift = swift(
-                member.metadata(),
-                previous,
-                protocol_name,
-                heads,
-                &mut self.claims,
-                &mut self.sequence,
-            );
-            let (subscription, same, history) = match swift {
-                Some(read) => read,
-                None => {
-                    self.claims.clear();
-                    let (subscription, same) = Subscription::decode_like(member.metadata(), previous)
-                        .map_err(|e| refused(member, position, e))?;
-                    (subscription, same, History::of(&subscription, protocol_name))
-                }
-            };
-            let mut add = builder.member(member.id());
-            add.protocol(protocol);
-            if same && number > 0 {
-                add.topics_as_before();
-            } else {
-                previous = subscription.topics;
-                self.lists.subscribe(members, number, position, previous, &mut resolver, &mut add);
+        let mut feed = Feed {
+            members,
+            protocol_name,
+            protocol,
+            resolver: Resolver { topology: &topology, next: 0 },
+            listed: 0,
+            version,
+            unreadable,
+            blocks,
+            lists,
+            builder,
+        };
+        courses.each(members, order, protocol_name, heads, |position, taken| match taken {
+            Some((taken, claims)) => {
+                feed.add(position, &taken, claims);
+                Ok(())
             }
-            if let Some(instance) = member.instance_id() {
-                add.instance(instance);
-            }
-            if let Some(rack) = subscription.rack {
-                add.rack(&rack.to_str_lossy());
-            }
-            add.generation(history.generation.unwrap_or(-1));
-            self.version.push(subscription.version_read());
-            if let Some(error) = history.unreadable {
-                self.unreadable.push((number as u32, error));
-            }
-            add.owned_indices(&self.claims);
-            resolver.next = 0;
-            for block in history.owned {
-                match resolver.find(block.topic) {
-                    Some(topic) => add.owned_index(topic, block.partitions),
-                    None => add.owned(&block.topic.to_str_lossy(), block.partitions),
-                };
-            }
-        }
-        Ok(())
+            None => feed.add_with_care(position),
+        })
+    }
+
+    /// The claims of a member as they stand in its bytes, if that is as a leader would write them: number of blocks,
+    /// and blocks.
+    pub(super) fn blocks<'m, M: JoinEntry>(&self, members: &'m [M], member: usize) -> Option<&'m [u8]> {
+        let range = self.blocks.get(member).filter(|range| !range.is_empty())?;
+        members[self.order[member] as usize].metadata().get(range.clone())
     }
 
     pub(super) fn memory_usage(&self) -> usize {
         (self.order.capacity() + self.last_order.capacity() + self.member_of.capacity()) * 4
             + self.version.capacity() * 2
-            + (self.claims.capacity() + self.sequence.capacity()) * 4
+            + self.blocks.capacity() * size_of::<Range<usize>>()
             + self.unreadable.capacity() * size_of::<(u32, DecodeError)>()
+            + self.courses.memory_usage()
             + self.lists.distinct.capacity() * size_of::<Distinct>()
     }
 }
 
-/// Reads a member as nearly all are: whole, and with claims on nothing but what exists, which go to `claims` and are
-/// left out of the history given. `None` for any other.
-fn swift<'a>(
-    bytes: &'a [u8],
-    previous: Names<'_>,
-    protocol_name: &str,
-    heads: &Heads,
-    claims: &mut Vec<u32>,
-    sequence: &mut Vec<u32>,
-) -> Option<(Subscription<'a>, bool, History<'a>)> {
-    let mut reader = Reader::new(bytes);
-    let version = reader.i16("version").ok().filter(|&version| version >= 0)?;
-    let (topics, same) = Names::decode_like(&mut reader, previous, "topics", "topic").ok()?;
-    let user_data = reader.nullable_bytes("userData").ok()?;
-    let sticky = protocol_name == STICKY;
-    if version >= 1 {
-        reader = if sticky {
-            Blocks::decode(&mut reader, "ownedPartitions").ok()?;
-            reader
+/// Where members go once they are read.
+struct Feed<'f, M> {
+    members: &'f [M],
+    protocol_name: &'f str,
+    protocol: Protocol,
+    resolver: Resolver<'f>,
+    /// The number of the member that had the list of the last one taken.
+    listed: usize,
+    version: &'f mut Vec<i16>,
+    unreadable: &'f mut Vec<(u32, DecodeError)>,
+    blocks: &'f mut Vec<Range<usize>>,
+    lists: &'f mut Lists,
+    builder: &'f mut GroupBuilder,
+}
+
+impl<M: JoinEntry> Feed<'_, M> {
+    /// Adds a member that was taken.
+    fn add(&mut self, position: u32, taken: &Taken, claims: &[u32]) {
+        let member = &self.members[position as usize];
+        let mut add = self.builder.member(member.id());
+        add.protocol(self.protocol);
+        if taken.same {
+            add.topics_as(self.listed);
         } else {
-            Reader::new(heads.read(reader.rest(), claims, sequence)?)
-        };
-    }
-    let generation = if version >= 2 { reader.i32("generationId").ok()? } else { -1 };
-    let rack = if version >= 3 { reader.nullable_text("rackId").ok()? } else { None };
-    let subscription = Subscription {
-        version,
-        topics,
-        user_data,
-        owned: Blocks::default(),
-        generation: (generation >= 0).then_some(generation),
-        rack: rack.filter(|rack| !rack.is_empty()),
-    };
-    let history = match user_data.filter(|bytes| !bytes.is_empty()) {
-        Some(data) if sticky => {
-            let generation = Reader::new(heads.read(data, claims, sequence)?).i32("generation").ok();
-            let generation = generation.filter(|&generation| generation >= 0);
-            History { owned: Blocks::default(), generation, unreadable: None }
+            let number = self.version.len();
+            self.listed = number;
+            let mut list = Reader::new(member.metadata().get(LIST_AT..).unwrap_or_default());
+            if let Ok(topics) = Names::decode(&mut list, "topics", "topic") {
+                self.lists.subscribe(self.members, number, position, topics, &mut self.resolver, &mut add);
+            }
         }
-        _ => History::of(&subscription, protocol_name),
-    };
-    Some((subscription, same, history))
+        if let Some(instance) = member.instance_id() {
+            add.instance(instance);
+        }
+        let rack = member.metadata().get(taken.rack()).unwrap_or_default();
+        if !rack.is_empty() {
+            add.rack(&Text::new(rack).to_str_lossy());
+        }
+        add.generation(taken.generation).owned_indices(claims, taken.ascend);
+        self.version.push(taken.version.min(NEWEST_VERSION));
+        self.blocks.push(taken.blocks());
+    }
+
+    /// Reads and adds a member that has claims on what does not exist, or something that can't be read.
+    #[cold]
+    fn add_with_care(&mut self, position: u32) -> Result<(), LeaderError> {
+        let member = &self.members[position as usize];
+        let subscription =
+            Subscription::decode(member.metadata()).map_err(|error| refused(member, position, error))?;
+        let history = History::of(&subscription, self.protocol_name);
+        let number = self.version.len();
+        let mut add = self.builder.member(member.id());
+        add.protocol(self.protocol);
+        self.lists.subscribe(
+            self.members,
+            number,
+            position,
+            subscription.topics,
+            &mut self.resolver,
+            &mut add,
+        );
+        if let Some(instance) = member.instance_id() {
+            add.instance(instance);
+        }
+        if let Some(rack) = subscription.rack {
+            add.rack(&rack.to_str_lossy());
+        }
+        add.generation(history.generation.unwrap_or(-1));
+        self.version.push(subscription.version_read());
+        self.blocks.push(0..0);
+        if let Some(error) = history.unreadable {
+            self.unreadable.push((number as u32, error));
+        }
+        self.resolver.next = 0;
+        for block in history.owned {
+            match self.resolver.find(block.topic) {
+                Some(topic) => add.owned_index(topic, block.partitions),
+                None => add.owned(&block.topic.to_str_lossy(), block.partitions),
+            };
+        }
+        Ok(())
+    }
 }
 
 #[cold]

@@ -26,14 +26,23 @@ pub(super) struct Layout {
     /// Bytes of the blocks of each member.
     pub(super) block_bytes: Vec<usize>,
     pub(super) returned: Returned,
+    /// Whether a member's blocks are those that it sent.
+    pub(super) again: Vec<bool>,
     as_planned: bool,
     /// The longest topic name written, in bytes.
     pub(super) name_len_max: usize,
 }
 
 impl Layout {
-    /// Cuts a round.
-    pub(super) fn lay(&mut self, round: &Round<'_>, mode: Mode, heads: &Heads) {
+    /// Cuts a round. Members that are given what they claim, as their bytes have it in `as_claimed`, are not cut: those
+    /// bytes are written again.
+    pub(super) fn lay<'m>(
+        &mut self,
+        round: &Round<'_>,
+        mode: Mode,
+        heads: &Heads,
+        as_claimed: impl Fn(usize) -> Option<&'m [u8]>,
+    ) {
         let plan = round.plan();
         self.as_planned = plan.transfer_count() == 0 && (mode == Mode::Shipped || plan.orphans.is_empty());
         self.given.clear();
@@ -54,7 +63,9 @@ impl Layout {
         self.run_start.clear();
         self.run_start.push(0);
         self.block_bytes.clear();
+        self.again.clear();
         self.name_len_max = 0;
+        self.returned.collect(round, mode);
         let topology = round.group().topology();
         for member in round.group().member_indices() {
             let partitions = if self.as_planned {
@@ -63,11 +74,16 @@ impl Layout {
                 let given = &self.given_start;
                 &self.given[given[member.at()] as usize..given[member.at() + 1] as usize]
             };
-            let bytes = cut(topology, heads, partitions, &mut self.runs, &mut self.name_len_max);
+            let claimed = as_claimed(member.at()).filter(|_| {
+                equal(round.group().claim_numbers(member), partitions) && self.returned.is_empty(member.at())
+            });
+            self.again.push(claimed.is_some());
+            self.block_bytes.push(match claimed {
+                Some(blocks) => blocks.len() - COUNT_BYTES,
+                None => cut(topology, heads, partitions, &mut self.runs, &mut self.name_len_max),
+            });
             self.run_start.push(self.runs.len() as u32);
-            self.block_bytes.push(bytes);
         }
-        self.returned.collect(round, mode);
         for name in self.returned.names(round.group()) {
             self.name_len_max = self.name_len_max.max(name.len());
         }
@@ -93,8 +109,15 @@ impl Layout {
         self.runs.capacity() * size_of::<Run>()
             + (self.run_start.capacity() + self.given.capacity() + self.given_start.capacity()) * 4
             + self.block_bytes.capacity() * size_of::<usize>()
+            + self.again.capacity()
             + self.returned.memory_usage()
     }
+}
+
+/// Whether two lists are the same; no early end, so that many are compared at a time.
+fn equal(claims: &[u32], partitions: &[PartitionIndex]) -> bool {
+    claims.len() == partitions.len()
+        && claims.iter().zip(partitions).fold(0, |differ, (claim, p)| differ | (claim ^ p.get())) == 0
 }
 
 /// Appends the runs of an ascending list; the bytes of their blocks.
@@ -127,6 +150,9 @@ fn cut(
     }
     bytes
 }
+
+/// Bytes of the number of blocks in front of them.
+pub(super) const COUNT_BYTES: usize = 4;
 
 /// Bytes of a block beside its name and numbers: the two counts.
 pub(super) const BLOCK_BYTES: usize = 6;

@@ -3,9 +3,10 @@
 //!
 //! ```text
 //! members (any order) ──► by id ──► decode ──► Group ──► Plan ──► runs ──► one buffer, one slice a member
-//!                          │         │ the same topic list again? one comparison of bytes
+//!                          │         │ the same topic list again? one comparison of bytes      │
 //!                          │         └ the next topic's name again? one comparison, else one hash
-//!                          └ the order of the last round, if it still holds
+//!                          └ the order of the last round, if it still holds                    │
+//!                                   given what it claims, as it wrote it? one copy of its bytes ┘
 //! ```
 //!
 //! What decides ([`Leader`]) is immutable, what changes ([`LeaderScratch`]) is the caller's and is used again: once it
@@ -16,11 +17,13 @@
 //! The alternative, decoding every member into maps of names as the Java assignors do, costs an allocation a member
 //! and topic, and a hash a partition.
 
+mod courses;
 mod entry;
 mod error;
 mod heads;
 mod intake;
 mod layout;
+mod member;
 mod output;
 mod returned;
 mod round;
@@ -36,7 +39,7 @@ use alloc::vec::Vec;
 
 use super::message::SyncAssignment;
 use super::selection::TENURE_COOPERATIVE_STICKY;
-use crate::plan::{Assignor, Config, Objective, Spread, Strategy};
+use crate::plan::{Assignor, Config, Strategy};
 use crate::revoke::{Mode, Round};
 use crate::topology::Topology;
 use output::Form;
@@ -143,8 +146,7 @@ pub enum AssignmentVersion {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Leader {
     mode: Mode,
-    objective: Objective,
-    spread: Spread,
+    config: Config,
     duplicates: DuplicateMembers,
     version: AssignmentVersion,
 }
@@ -162,18 +164,26 @@ impl Leader {
         self
     }
 
-    /// Sets what comes first after balance.
+    /// Sets how the assignor plans: what comes first after balance, and how topics are spread. The strategy is not
+    /// taken from here: the protocol's name says it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tenure::plan::{Config, Objective};
+    /// use tenure::protocol::leader::Leader;
+    /// let leader = Leader::new().config(Config::new().objective(Objective::MovesThenRack));
+    /// assert_eq!(leader.get_config().get_objective(), Objective::MovesThenRack);
+    /// ```
     #[must_use]
-    pub const fn objective(mut self, objective: Objective) -> Self {
-        self.objective = objective;
+    pub const fn config(mut self, config: Config) -> Self {
+        self.config = config;
         self
     }
 
-    /// Sets how topics are spread.
-    #[must_use]
-    pub const fn spread(mut self, spread: Spread) -> Self {
-        self.spread = spread;
-        self
+    /// How the assignor plans.
+    pub const fn get_config(&self) -> &Config {
+        &self.config
     }
 
     /// Sets what happens to a member id that is listed twice.
@@ -197,8 +207,8 @@ impl Leader {
     /// no allocation once `scratch` has served rounds of this size. Only topic names that are not UTF-8 and errors
     /// allocate.
     /// Order: assignments are in the order of `members`; what they hold depends on the members' content alone.
-    /// Threads: with the feature `rayon`, and only when called inside a pool of it, large rounds are written by
-    /// several threads; the bytes are the same.
+    /// Threads: with the feature `rayon`, and only when called inside a pool of it, large rounds are read and written
+    /// by several threads; the bytes are the same.
     /// Source: KIP-429, KIP-54, KIP-341, KIP-792, KIP-881.
     ///
     /// # Errors
@@ -249,14 +259,13 @@ impl Leader {
         let shape = group.shape();
         plan_scratch.reset(shape);
         plan.reset(shape);
-        let config = Config::new().strategy(strategy).objective(self.objective).spread(self.spread);
-        let outcome = Assignor::new(config).assign_into(group, plan_scratch, plan)?;
+        let outcome = Assignor::new(self.config.strategy(strategy)).assign_into(group, plan_scratch, plan)?;
 
         let round = Round::new(group, plan, self.mode);
         let rejoin = round.rejoin();
         let form = Form { mode: self.mode, version: self.version, tell: own && rejoin, rejoin };
-        layout.lay(&round, self.mode, heads);
-        output.write(&round, &form, heads, intake, layout)?;
+        layout.lay(&round, self.mode, heads, |member| intake.blocks(members, member));
+        output.write(members, &round, &form, heads, intake, layout)?;
         Ok(LeaderRound::new(scratch, outcome, self.mode, rejoin))
     }
 

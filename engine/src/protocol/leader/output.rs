@@ -5,8 +5,8 @@ use core::ops::Range;
 
 use super::heads::Heads;
 use super::intake::Intake;
-use super::layout::{Layout, Run};
-use super::{AssignmentVersion, LeaderError};
+use super::layout::{COUNT_BYTES, Layout, Run};
+use super::{AssignmentVersion, JoinEntry, LeaderError};
 use crate::codec::consumer::{AssignmentErrorCode, NEWEST_VERSION};
 use crate::id::{MemberIndex, PartitionIndex};
 use crate::protocol::payload::FOLLOW_UP;
@@ -69,8 +69,9 @@ impl Frame {
 
 impl Output {
     /// Writes the assignments of a round.
-    pub(super) fn write(
+    pub(super) fn write<M: JoinEntry>(
         &mut self,
+        members: &[M],
         round: &Round<'_>,
         form: &Form,
         heads: &Heads,
@@ -84,7 +85,7 @@ impl Output {
         if self.bytes.len() < self.len {
             self.bytes.resize(self.len, 0);
         }
-        let job = Job { round, heads, intake, layout, spans: &self.spans, frames: &self.frames };
+        let job = Job { members, round, heads, intake, layout, spans: &self.spans, frames: &self.frames };
         job.write(&self.firsts, 0, &mut self.bytes[..self.len]);
         Ok(())
     }
@@ -148,7 +149,8 @@ const NAME_LEN_MAX: usize = 0x7fff;
 
 /// Everything that writing needs to read.
 #[derive(Clone, Copy)]
-struct Job<'a> {
+struct Job<'a, M> {
+    members: &'a [M],
     round: &'a Round<'a>,
     heads: &'a Heads,
     intake: &'a Intake,
@@ -157,7 +159,7 @@ struct Job<'a> {
     frames: &'a [Frame],
 }
 
-impl Job<'_> {
+impl<M: JoinEntry> Job<'_, M> {
     /// Writes the members at these positions; `bytes` begins where the first one's assignment does, at `begin`.
     fn write(&self, positions: &[u32], begin: usize, bytes: &mut [u8]) {
         #[cfg(feature = "rayon")]
@@ -181,7 +183,11 @@ impl Job<'_> {
         let runs = self.layout.runs(member);
         let partitions = self.layout.partitions(self.round, member);
         let out = put(out, &frame.version.to_be_bytes());
-        let out = if self.layout.returned.is_empty(member) {
+        let again = if self.layout.again[member] { self.intake.blocks(self.members, member) } else { None };
+        let again = again.filter(|blocks| blocks.len() == COUNT_BYTES + self.layout.block_bytes[member]);
+        let out = if let Some(blocks) = again {
+            put(out, blocks)
+        } else if self.layout.returned.is_empty(member) {
             let out = put(out, &(runs.len() as u32).to_be_bytes());
             write_runs(group.topology(), self.heads, runs, partitions, out)
         } else {

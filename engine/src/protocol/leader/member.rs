@@ -1,0 +1,152 @@
+//! One member's bytes, read as nearly all are: whole, and with claims on nothing but what exists.
+//!
+//! What is read holds no borrow of the bytes, only places in them, so that it can wait in memory that is used again
+//! while other threads read other members.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::heads::{Heads, Listed};
+use crate::codec::sticky::STICKY;
+use crate::codec::{Blocks, History, Names, Reader, Subscription};
+
+/// What was read of a member, beside its claims.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Taken {
+    pub(super) version: i16,
+    /// Whether its topic list is that of the member taken before it.
+    pub(super) same: bool,
+    /// Whether its claims ascend: where the bytes have them as a leader writes them.
+    pub(super) ascend: bool,
+    /// The settled generation of its claims, −1 for none.
+    pub(super) generation: i32,
+    /// Where the name of its rack is; empty without one.
+    rack: (u32, u32),
+    /// Where the list of its owned partitions is, if it is as a leader writes it; else empty.
+    blocks: (u32, u32),
+}
+
+impl Taken {
+    pub(super) fn rack(&self) -> Range<usize> {
+        self.rack.0 as usize..self.rack.1 as usize
+    }
+
+    pub(super) fn blocks(&self) -> Range<usize> {
+        self.blocks.0 as usize..self.blocks.1 as usize
+    }
+}
+
+/// What one thread knows from the members before.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Course {
+    /// The claims of the members read, one after the other.
+    pub(super) claims: Vec<u32>,
+    /// The topics that the last member's claims were in, in its order.
+    sequence: Vec<u32>,
+}
+
+impl Course {
+    pub(super) fn clear(&mut self) {
+        self.claims.clear();
+        self.sequence.clear();
+    }
+
+    /// Reads a member, with `previous` the topic list of the last one that was taken; appends its claims. `None`, and
+    /// nothing appended, for what is to be read with care.
+    pub(super) fn take<'a>(
+        &mut self,
+        bytes: &'a [u8],
+        previous: &mut Option<Names<'a>>,
+        protocol_name: &str,
+        heads: &Heads,
+    ) -> Option<Taken> {
+        let from = self.claims.len();
+        let taken = self.try_take(bytes, previous, protocol_name, heads);
+        if taken.is_none() {
+            self.claims.truncate(from);
+        }
+        taken
+    }
+
+    fn try_take<'a>(
+        &mut self,
+        bytes: &'a [u8],
+        previous: &mut Option<Names<'a>>,
+        protocol_name: &str,
+        heads: &Heads,
+    ) -> Option<Taken> {
+        let from = self.claims.len();
+        u32::try_from(bytes.len()).ok()?;
+        let place = |rest: &[u8]| (bytes.len() - rest.len()) as u32;
+        let mut reader = Reader::new(bytes);
+        let version = reader.i16("version").ok().filter(|&version| version >= 0)?;
+        let (topics, same) =
+            Names::decode_like(&mut reader, previous.unwrap_or_default(), "topics", "topic").ok()?;
+        let same = same && previous.is_some();
+        let user_data = reader.nullable_bytes("userData").ok()?;
+        let data_at = place(reader.rest()) - user_data.map_or(0, <[u8]>::len) as u32;
+        let sticky = protocol_name == STICKY;
+        let mut ascend = false;
+        let mut blocks = (0, 0);
+        if version >= 1 {
+            if sticky {
+                Blocks::decode(&mut reader, "ownedPartitions").ok()?;
+            } else {
+                let begin = place(reader.rest());
+                let Listed { rest, canonical } =
+                    heads.read(reader.rest(), &mut self.claims, &mut self.sequence)?;
+                ascend = canonical;
+                if canonical {
+                    blocks = (begin, place(rest));
+                }
+                reader = Reader::new(rest);
+            }
+        }
+        let generation = if version >= 2 { reader.i32("generationId").ok()? } else { -1 };
+        let rack = if version >= 3 { reader.nullable_text("rackId").ok()? } else { None };
+        let rack = rack.map_or((0, 0), |rack| {
+            let end = place(reader.rest());
+            (end - rack.as_bytes().len() as u32, end)
+        });
+        let generation = match user_data.filter(|bytes| !bytes.is_empty()) {
+            Some(data) if sticky => {
+                let listed = heads.read(data, &mut self.claims, &mut self.sequence)?;
+                ascend = listed.canonical;
+                if ascend {
+                    blocks = (data_at, data_at + (data.len() - listed.rest.len()) as u32);
+                }
+                Reader::new(listed.rest).i32("generation").ok().filter(|&generation| generation >= 0)
+            }
+            _ => {
+                let subscription = Subscription {
+                    version,
+                    topics,
+                    user_data,
+                    owned: Blocks::default(),
+                    generation: (generation >= 0).then_some(generation),
+                    rack: None,
+                };
+                let history = History::of(&subscription, protocol_name);
+                if history.unreadable.is_some() {
+                    return None;
+                }
+                history.generation
+            }
+        };
+        if !same {
+            *previous = Some(topics);
+        }
+        Some(Taken {
+            version,
+            same,
+            ascend: ascend || self.claims.len() == from,
+            generation: generation.unwrap_or(-1),
+            rack,
+            blocks,
+        })
+    }
+
+    pub(super) fn memory_usage(&self) -> usize {
+        (self.claims.capacity() + self.sequence.capacity()) * 4
+    }
+}
