@@ -1,5 +1,7 @@
 //! The parts of the `tenure` command that other programs and the fuzz targets use.
 
+pub mod alloc;
+pub mod budget;
 pub mod codec;
 pub mod describe;
 pub mod explain;

@@ -9,6 +9,12 @@ mod table;
 
 use std::process::ExitCode;
 
+use tenure_cli::alloc::Counting;
+
+/// `tenure budget` tells what a leader's round asks of it.
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
 fn main() -> ExitCode {
     command::main()
 }

@@ -45,6 +45,7 @@ pub struct GroupBuilder {
 struct Raw {
     instance: u32,
     rack: u32,
+    rack_text: u32,
     generation: i32,
     protocol: Protocol,
     topics: (u32, u32),
@@ -82,6 +83,7 @@ impl GroupBuilder {
         self.members.push(Raw {
             instance: NONE,
             rack: NONE,
+            rack_text: NONE,
             generation: -1,
             protocol: Protocol::default(),
             topics: at(self.topics.len()),
@@ -154,12 +156,14 @@ impl GroupBuilder {
         }
         group.instance.clear();
         group.rack.clear();
+        group.rack_text.clear();
         group.generation.clear();
         group.protocol.clear();
         for &at in &self.order {
             let raw = &self.members[at as usize];
             group.instance.push(raw.instance);
             group.rack.push(raw.rack);
+            group.rack_text.push(raw.rack_text);
             group.generation.push(raw.generation);
             group.protocol.push(raw.protocol);
         }
@@ -517,7 +521,11 @@ impl MemberBuilder<'_> {
             Some(rack) => rack.get(),
             None => ELSEWHERE,
         };
-        self.raw().rack = number;
+        // A rack of the topology has its name there.
+        let text = if number == ELSEWHERE { self.text(rack) } else { NONE };
+        let raw = self.raw();
+        raw.rack = number;
+        raw.rack_text = text;
         self
     }
 

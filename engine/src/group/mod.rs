@@ -92,6 +92,7 @@ pub struct Group {
     pub(crate) texts: Names,
     pub(crate) instance: Vec<u32>,
     pub(crate) rack: Vec<u32>,
+    pub(crate) rack_text: Vec<u32>,
     pub(crate) generation: Vec<i32>,
     pub(crate) protocol: Vec<Protocol>,
     pub(crate) subscription: Vec<u32>,
@@ -201,6 +202,15 @@ impl Group {
         }
     }
 
+    /// The name of the member's rack, whether the topology knows it or not.
+    pub fn rack_name(&self, member: MemberIndex) -> Option<&str> {
+        match self.rack(member) {
+            MemberRack::Unknown => None,
+            MemberRack::Elsewhere => Some(self.texts.get(self.rack_text[member.at()] as usize)),
+            MemberRack::Known(rack) => Some(self.topology.rack_name(rack)),
+        }
+    }
+
     /// Whether the member's rack is known and holds no replica of a partition whose racks are known.
     pub fn rack_mismatch(&self, member: MemberIndex, partition: PartitionIndex) -> bool {
         classes::mismatch(self.rack[member.at()], self.topology.racks_of(partition))
@@ -284,6 +294,7 @@ impl Group {
     pub fn memory_usage(&self) -> usize {
         let words = self.instance.capacity()
             + self.rack.capacity()
+            + self.rack_text.capacity()
             + self.generation.capacity()
             + self.subscription.capacity()
             + self.subscription_start.capacity()

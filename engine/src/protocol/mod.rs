@@ -11,6 +11,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod budget;
 pub mod coordinator;
 pub mod error;
 pub mod leader;

@@ -2,6 +2,7 @@
 //! `datasets/cases/protocol`.
 
 mod broker;
+mod budget;
 mod cases_coordinator;
 mod cases_member;
 mod coordinator;

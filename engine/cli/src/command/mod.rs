@@ -3,6 +3,7 @@
 //! To add one: write `command/<name>.rs` with `Arguments` (clap derive) and
 //! `run(&Arguments, &Console) -> Result<Status, Failure>`, then one line in [`Command`] and one in its match.
 
+mod budget;
 mod codec;
 mod decode;
 mod encode;
@@ -41,6 +42,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Budget(budget::Arguments),
     Codec(codec::Arguments),
     Decode(decode::Arguments),
     Encode(encode::Arguments),
@@ -56,6 +58,7 @@ pub(crate) fn main() -> ExitCode {
     let cli = Cli::parse();
     let console = Console::new(cli.color);
     let done: Result<Status, Failure> = match &cli.command {
+        Command::Budget(arguments) => budget::run(arguments, &console),
         Command::Codec(arguments) => codec::run(arguments, &console),
         Command::Decode(arguments) => decode::run(arguments, &console),
         Command::Encode(arguments) => encode::run(arguments, &console),

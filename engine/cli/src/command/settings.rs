@@ -6,6 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, ValueEnum, value_parser};
 use tenure::Group;
 use tenure::plan::{self, Assignor, Config, Outcome, Plan, Scratch, Strategy};
+use tenure::protocol::leader::Leader;
 use tenure::revoke;
 use tenure::topology::PARTITION_LIMIT;
 use tenure::verify::Certificate;
@@ -108,17 +109,29 @@ impl Settings {
         })
     }
 
-    /// The assignor for groups of this strategy.
-    pub(crate) fn assignor(&self, strategy: Strategy) -> Assignor {
-        let objective = match self.objective {
+    /// The leader that plans as these settings say.
+    pub(crate) fn leader(&self) -> Leader {
+        Leader::new().mode(self.mode()).objective(self.plan_objective()).spread(self.plan_spread())
+    }
+
+    fn plan_objective(&self) -> plan::Objective {
+        match self.objective {
             Objective::RackFirst => plan::Objective::RackThenMoves,
             Objective::MovesFirst => plan::Objective::MovesThenRack,
-        };
-        let spread = match self.spread {
+        }
+    }
+
+    fn plan_spread(&self) -> plan::Spread {
+        match self.spread {
             Spread::Greedy => plan::Spread::Greedy,
             Spread::Exact => plan::Spread::Exact,
-        };
-        Assignor::new(Config::new().strategy(strategy).objective(objective).spread(spread))
+        }
+    }
+
+    /// The assignor for groups of this strategy.
+    pub(crate) fn assignor(&self, strategy: Strategy) -> Assignor {
+        let config = Config::new().strategy(strategy);
+        Assignor::new(config.objective(self.plan_objective()).spread(self.plan_spread()))
     }
 }
 
