@@ -6,6 +6,7 @@
 //! broker        one KRaft node from Maven's jars, gone when its test is, however that ends
 //! connection    one request, one answer, over a blocking socket
 //! topics        create, grow and delete
+//! course        courses of events for a broker and its model, and what each answers
 //! clock         nanoseconds that every process of this machine agrees on
 //! ```
 //!
@@ -24,6 +25,7 @@
 mod broker;
 mod clock;
 mod connection;
+pub mod course;
 mod requirement;
 mod topics;
 

@@ -305,6 +305,9 @@ impl CommittedOffset {
 /// Commits offsets outside of a transaction.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OffsetCommitRequest {
+    /// The request's version: from 9 on a generation of a group that is not there is answered GROUP_ID_NOT_FOUND,
+    /// before that ILLEGAL_GENERATION.
+    pub api_version: i16,
     /// The group.
     pub group_id: String,
     /// The member's generation, or [`NO_GENERATION`] from a client that is no member.

@@ -248,6 +248,7 @@ pub(crate) fn t(partition: i32) -> TopicPartition {
 
 pub(crate) fn commit(member_id: &str, generation_id: i32, offset: i64) -> OffsetCommitRequest {
     OffsetCommitRequest {
+        api_version: 9,
         group_id: GROUP.into(),
         generation_id,
         member_id: member_id.into(),

@@ -190,7 +190,9 @@ fn each_member_votes_for_the_first_of_its_assignors_that_all_offer() {
     assert_eq!(voted(&[&["sticky", "range"], &["range", "sticky"], &["range", "sticky"]]), "range");
     assert_eq!(voted(&[&["mine", "sticky", "range"], &["range", "sticky"], &["sticky", "range"]]), "sticky");
     assert_eq!(voted(&[&["sticky", "range"], &["range"]]), "range", "a vote needs a name that all offer");
-    assert_eq!(voted(&[&["sticky", "range"], &["range", "sticky"]]), "range", "a tie goes by the name");
+    // Of equal votes the first in a Java hash map wins, as with the released broker.
+    assert_eq!(voted(&[&["sticky", "range"], &["range", "sticky"]]), "sticky");
+    assert_eq!(voted(&[&["cooperative-sticky", "range"], &["range", "cooperative-sticky"]]), "range");
 }
 
 #[test]
@@ -377,7 +379,7 @@ fn several_leave_at_once_and_each_has_its_own_outcome() {
 }
 
 #[test]
-fn whoever_waits_when_it_leaves_is_answered() {
+fn of_one_that_leaves_a_waiting_join_is_answered_and_a_waiting_sync_never() {
     let mut broker = Broker::prompt();
     let ids = broker.stable_group(2);
     let joining = broker.send(join(&ids[0]));
@@ -392,7 +394,34 @@ fn whoever_waits_when_it_leaves_is_answered() {
     let generation = broker.joined(second).generation_id;
     let syncing = broker.send(sync(&id, generation));
     broker.ask(LeaveGroupRequest::single(GROUP, id));
-    assert_eq!(broker.synced(syncing).error, ErrorCode::UnknownMemberId);
+    assert_eq!(broker.answer(syncing), None);
+    broker.pass(1_000_000);
+    assert_eq!(broker.answer(syncing), None);
+}
+
+#[test]
+fn a_sync_in_stable_is_no_sign_of_life() {
+    let mut broker = Broker::prompt();
+    let id = broker.stable_group(1).remove(0);
+    broker.pass(6_000);
+    assert_eq!(broker.ask(sync(&id, 1)).error(), ErrorCode::None);
+    broker.pass(6_000);
+    assert_eq!(broker.ask(heartbeat(&id, 1)).error(), ErrorCode::UnknownMemberId);
+}
+
+#[test]
+fn an_empty_group_id_keeps_plain_offsets_and_nothing_else() {
+    let mut broker = Broker::prompt();
+    let plain = OffsetCommitRequest { group_id: String::new(), ..commit("", -1, 7) };
+    assert_eq!(broker.ask(plain).error(), ErrorCode::None);
+    let partitions = Some(vec![t(0)]);
+    let fetch = OffsetFetchRequest { group_id: String::new(), partitions, require_stable: true };
+    let Response::OffsetFetch(fetched) = broker.ask(fetch) else { panic!() };
+    assert_eq!(fetched.partitions[0].committed, Some(CommittedOffset::new(7)));
+    let transactional = TxnOffsetCommitRequest { group_id: String::new(), ..txn_commit((1, 0), "", -1, 1) };
+    assert_eq!(broker.ask(transactional).error(), ErrorCode::InvalidGroupId);
+    let nameless = JoinGroupRequest { group_id: String::new(), ..join("") };
+    assert_eq!(broker.ask(nameless).error(), ErrorCode::InvalidGroupId);
 }
 
 #[test]
@@ -429,7 +458,9 @@ fn metadata_too_long_fails_alone() {
 #[test]
 fn a_group_that_is_not_there_has_no_generation_and_no_members() {
     let mut broker = Broker::prompt();
-    assert_eq!(broker.ask(commit("a", 3, 1)).error(), ErrorCode::IllegalGeneration);
+    assert_eq!(broker.ask(commit("a", 3, 1)).error(), ErrorCode::GroupIdNotFound);
+    let older = OffsetCommitRequest { api_version: 8, ..commit("a", 3, 1) };
+    assert_eq!(broker.ask(older).error(), ErrorCode::IllegalGeneration);
     assert_eq!(broker.ask(txn_commit((1, 0), "a", 3, 1)).error(), ErrorCode::IllegalGeneration);
     assert_eq!(broker.ask(heartbeat("a", 3)).error(), ErrorCode::UnknownMemberId);
     assert_eq!(broker.ask(sync("a", 3)).error(), ErrorCode::UnknownMemberId);

@@ -226,7 +226,9 @@ impl Coordinator {
 
     /// A member, or a client that is none, commits offsets.
     pub fn handle_offset_commit(&mut self, request: OffsetCommitRequest, from: Caller, now_ms: u64) {
-        let admitted = self.admit_committer(&request.group_id, request.generation_id).and_then(|()| {
+        let gone =
+            if request.api_version >= 9 { ErrorCode::GroupIdNotFound } else { ErrorCode::IllegalGeneration };
+        let admitted = self.admit_committer(&request.group_id, request.generation_id, gone).and_then(|()| {
             let (group, _) = self.group_entry(&request.group_id, now_ms);
             let identity = CommitIdentity::from(&request);
             admit_commit(group, &identity).map_err(|error| error.code())
@@ -244,7 +246,11 @@ impl Coordinator {
     /// A producer commits offsets as part of its transaction.
     pub fn handle_txn_offset_commit(&mut self, request: TxnOffsetCommitRequest, from: Caller, now_ms: u64) {
         let producer = (request.producer_id, request.producer_epoch);
-        let admitted = self.admit_committer(&request.group_id, request.generation_id).and_then(|()| {
+        let gone = ErrorCode::IllegalGeneration;
+        let admitted = self.admit_group(&request.group_id);
+        let admitted =
+            admitted.and_then(|()| self.admit_committer(&request.group_id, request.generation_id, gone));
+        let admitted = admitted.and_then(|()| {
             let rules = self.config.fence;
             let (group, _) = self.group_entry(&request.group_id, now_ms);
             admit_transactional_commit(group, &CommitIdentity::from(&request), rules)
@@ -295,7 +301,7 @@ impl Coordinator {
     /// A client asks for committed offsets.
     pub fn handle_offset_fetch(&mut self, request: &OffsetFetchRequest, from: Caller, now_ms: u64) {
         let rules = self.config.fence;
-        let response = match self.admit_group(&request.group_id) {
+        let response = match self.admit_log() {
             Err(error) => OffsetFetchResponse { error, partitions: Vec::new() },
             Ok(()) => match self.groups.get(&request.group_id) {
                 Some(group) if group.phase != GroupPhase::Dead => group.offsets.fetch(request, rules),
@@ -474,21 +480,25 @@ impl Coordinator {
 
     /// Whether this coordinator has a say about the group.
     fn admit_group(&self, group_id: &str) -> Result<(), ErrorCode> {
+        if group_id.is_empty() { Err(ErrorCode::InvalidGroupId) } else { self.admit_log() }
+    }
+
+    /// The same for offsets outside of transactions: old tools keep theirs under an empty id.
+    fn admit_log(&self) -> Result<(), ErrorCode> {
         match self.tenancy {
-            _ if group_id.is_empty() => Err(ErrorCode::InvalidGroupId),
             Tenancy::Elsewhere => Err(ErrorCode::NotCoordinator),
             Tenancy::Loading => Err(ErrorCode::CoordinatorLoadInProgress),
             Tenancy::Here => Ok(()),
         }
     }
 
-    /// A group that isn't there has no generation; who names none may begin one.
-    fn admit_committer(&self, group_id: &str, generation: i32) -> Result<(), ErrorCode> {
-        self.admit_group(group_id)?;
+    /// A group that isn't there has no generation, of which `gone` tells; who names none may begin one.
+    fn admit_committer(&self, group_id: &str, generation: i32, gone: ErrorCode) -> Result<(), ErrorCode> {
+        self.admit_log()?;
         if generation < 0 || self.config.fence == Rules::Off || self.groups.contains_key(group_id) {
             Ok(())
         } else {
-            Err(ErrorCode::IllegalGeneration)
+            Err(gone)
         }
     }
 }

@@ -82,10 +82,8 @@ impl Group {
             }
             GroupPhase::Stable => {
                 self.synced(&request.member_id);
+                // No sign of life: the released broker counts it for none.
                 let response = self.sync_response(&request.member_id);
-                if let Some(seat) = self.roster.seat(&request.member_id) {
-                    seat.touch(context.now_ms);
-                }
                 context.answer(from, response);
             }
             GroupPhase::PreparingRebalance => {
@@ -240,15 +238,13 @@ impl Group {
         ErrorCode::None
     }
 
-    /// Takes a member out; whatever it waits for is answered UNKNOWN_MEMBER_ID.
+    /// Takes a member out. A join of it that waits is answered UNKNOWN_MEMBER_ID, a sync never: the released broker
+    /// forgets it, and the client's own timeout ends it.
     pub(super) fn expel(&mut self, context: &mut Context<'_>, member_id: &str) {
         let Some(seat) = self.roster.remove(member_id) else { return };
         self.synced(member_id);
         if let Some(waiting) = seat.awaiting_join {
             context.answer(waiting, JoinGroupResponse::refused(ErrorCode::UnknownMemberId, ""));
-        }
-        if let Some(waiting) = seat.awaiting_sync {
-            context.answer(waiting, SyncGroupResponse::refused(ErrorCode::UnknownMemberId));
         }
         self.maybe_prepare_rebalance(context);
         self.try_complete_join(context);

@@ -13,9 +13,12 @@
 //! It writes through [`Action::Append`] and answers only once the write is acknowledged, so a log that fails, lags
 //! or moves is the caller's to play. State lives in ordered maps: equal events give equal actions.
 //!
-//! Where this model decides and the released broker leaves it open: equal votes go to the assignor that sorts
-//! first, a removed leader is followed by the member that joined first, and a member that leaves while it waits for
-//! its assignment is answered UNKNOWN_MEMBER_ID instead of never.
+//! A real broker went through the same courses of events (`datasets/courses`), and this model answers as it did:
+//! codes, generations, leaders, the assignor chosen, and silence where it keeps silent. Of equal votes the first in
+//! the order of a Java hash map wins: sticky, range, roundrobin, cooperative-sticky.
+//!
+//! Where the model decides and the released broker leaves it to a hash of random ids: a removed leader is followed by
+//! the member that joined first.
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
@@ -29,6 +32,7 @@ mod offsets;
 mod record;
 mod rollout;
 mod roster;
+mod vote;
 
 pub use action::{Action, AppendId};
 pub use broker::{Coordinator, GroupDescription, MemberDescription};

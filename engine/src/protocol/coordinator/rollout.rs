@@ -3,6 +3,8 @@
 use core::fmt;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::vote::elected;
+
 /// A group and a list of assignors have nothing in common.
 ///
 /// The wire has only INCONSISTENT_GROUP_PROTOCOL for this; the value says what both sides support and the way
@@ -33,7 +35,7 @@ impl core::error::Error for NoCommonProtocol {}
 /// Whether a member with these assignors would be let into a group whose members offer `members`, and which
 /// assignor the group would then vote for.
 ///
-/// Order: equal votes go to the name that sorts first.
+/// Order: of equal votes, as in the coordinator's own count: see the module page.
 ///
 /// # Errors
 ///
@@ -68,8 +70,7 @@ where
             *count = count.saturating_add(1);
         }
     }
-    let best = votes.iter().max_by(|left, right| left.1.cmp(right.1).then(right.0.cmp(left.0)));
-    best.map(|(name, _)| (*name).to_owned()).ok_or_else(|| {
+    elected(&votes).map(str::to_owned).ok_or_else(|| {
         let first = lists.first().map(Vec::as_slice).unwrap_or_default();
         let supported: BTreeSet<&str> = first.iter().copied().filter(everywhere).collect();
         NoCommonProtocol {

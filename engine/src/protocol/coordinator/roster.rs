@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::record::MemberRecord;
+use super::vote::elected;
 use crate::protocol::message::{Caller, JoinGroupRequest, JoinMember, JoinProtocol};
 
 /// A member, as the coordinator keeps it.
@@ -255,7 +256,7 @@ impl Roster {
 
     /// The vote: each member is for the first of its assignors that all offer; most votes win.
     ///
-    /// Order: equal votes go to the name that sorts first, where the released broker leaves it to a hash map.
+    /// Order: of equal votes, see [`elected`].
     pub(super) fn vote(&self) -> Option<String> {
         let candidates = self.common_protocols();
         let mut votes: BTreeMap<&str, usize> = BTreeMap::new();
@@ -266,8 +267,7 @@ impl Roster {
                 *count = count.saturating_add(1);
             }
         }
-        let best = votes.iter().max_by(|left, right| left.1.cmp(right.1).then(right.0.cmp(left.0)));
-        best.map(|(name, _)| (*name).to_owned())
+        elected(&votes).map(str::to_owned)
     }
 
     /// All members as the leader sees them.

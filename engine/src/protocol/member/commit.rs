@@ -12,6 +12,9 @@ use super::request::{Pending, RequestKind};
 use super::state::{RejoinReason, State};
 use super::{Member, Mode};
 
+/// The version whose answers are understood here.
+const COMMIT_VERSION: i16 = 9;
+
 /// A commit that has no outcome yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Commit {
@@ -111,6 +114,7 @@ impl Member {
                 return;
             }
             let request = OffsetCommitRequest {
+                api_version: COMMIT_VERSION,
                 group_id: self.config.group_id.clone(),
                 generation_id,
                 member_id: self.member_id.clone(),
