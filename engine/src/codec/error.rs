@@ -82,6 +82,25 @@ pub enum DecodeErrorKind {
         /// The longest that is read.
         longest: usize,
     },
+    /// The bytes begin as those of another format: nothing is known of them.
+    ForeignFormat,
+    /// The bytes are damaged, or stand beside another topic list than the one they were written for.
+    Checksum {
+        /// The checksum on the wire.
+        stated: u32,
+        /// The checksum of what was read.
+        computed: u32,
+    },
+    /// An encoding that nobody can read.
+    UnknownEncoding {
+        /// Its number on the wire.
+        id: u8,
+    },
+    /// The bytes arrived as they were written, and contradict themselves: the writer is at fault.
+    Inconsistent {
+        /// What is wrong.
+        what: &'static str,
+    },
 }
 
 impl DecodeErrorKind {
@@ -100,6 +119,10 @@ impl DecodeErrorKind {
             Self::TagCount { .. } => "tag-count",
             Self::ModifiedUtf8 => "modified-utf8",
             Self::TextTooLong { .. } => "text-too-long",
+            Self::ForeignFormat => "foreign-format",
+            Self::Checksum { .. } => "checksum",
+            Self::UnknownEncoding { .. } => "unknown-encoding",
+            Self::Inconsistent { .. } => "inconsistent",
         }
     }
 }
@@ -132,6 +155,13 @@ impl fmt::Display for DecodeErrorKind {
             Self::TextTooLong { len, longest } => {
                 write!(f, "text of {len} bytes, at most {longest} are read")
             }
+            Self::ForeignFormat => f.write_str("another format"),
+            Self::Checksum { stated, computed } => write!(
+                f,
+                "damaged, or written for another topic list: the checksum is {computed:08x}, {stated:08x} is stated"
+            ),
+            Self::UnknownEncoding { id } => write!(f, "encoding {id}, known are 0 to 4"),
+            Self::Inconsistent { what } => write!(f, "wrongly written: {what}"),
         }
     }
 }

@@ -30,6 +30,7 @@
     clippy::arithmetic_side_effects
 )]
 
+pub mod compact;
 pub mod consumer;
 mod error;
 pub mod message;
@@ -40,6 +41,7 @@ pub mod streams;
 mod text;
 mod writer;
 
+pub use compact::{CompactFields, CompactScratch, CompactUserData, TopicList};
 pub use consumer::{
     Assignment, AssignmentFields, AssignmentWriter, Block, Blocks, Names, Partitions, Subscription,
     SubscriptionFields, TopicPartitions,

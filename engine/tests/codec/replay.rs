@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use tenure::codec::message::FORMATS;
 
-use crate::properties;
+use crate::{compact_properties, properties};
 
 /// The files of one target, by name.
 fn inputs(kind: &str, target: &str) -> Vec<(PathBuf, Vec<u8>)> {
@@ -42,3 +42,17 @@ fn every_format_has_its_target() {
         assert!(text.contains(&format!("check(\"{}\", data)", format.name)), "{}", path.display());
     }
 }
+
+#[test]
+fn the_corpus_of_compact_user_data_holds() {
+    let corpus = inputs("corpus", COMPACT);
+    assert!(corpus.len() >= 12, "{} seeds", corpus.len());
+    for (path, data) in corpus.into_iter().chain(inputs("regressions", COMPACT)) {
+        // Shown only when the check below fails.
+        println!("{}", path.display());
+        compact_properties::check(&data);
+    }
+}
+
+/// Compact user data has a target of its own, since a table can't describe its bits.
+const COMPACT: &str = "tenure_userdata";
