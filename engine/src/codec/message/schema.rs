@@ -21,17 +21,38 @@ pub struct Format {
 }
 
 impl Format {
-    /// A format without a prefix and without flexible versions.
-    pub(super) const fn new(name: &'static str, oldest: i16, newest: i16, fields: &'static [Field]) -> Self {
+    /// A format without a prefix and without flexible versions: the beginning of a table of your own.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tenure::codec::message::{Field, Format, Kind};
+    ///
+    /// static ANSWER: Format = Format::new(
+    ///     "end-txn-response",
+    ///     0,
+    ///     3,
+    ///     &[Field::new("throttleTimeMs", Kind::I32), Field::new("errorCode", Kind::I16)],
+    /// )
+    /// .flexible_from(3);
+    /// assert!(ANSWER.decode(&[0, 0, 0, 0, 0, 22], 2).is_ok());
+    /// assert!(ANSWER.decode(&[0, 0, 0, 0, 0], 2).is_err());
+    /// ```
+    #[must_use]
+    pub const fn new(name: &'static str, oldest: i16, newest: i16, fields: &'static [Field]) -> Self {
         Self { name, api_key: None, oldest, newest, flexible_from: i16::MAX, prefix: Prefix::None, fields }
     }
 
-    pub(super) const fn flexible_from(mut self, version: i16) -> Self {
+    /// The same with compact lengths and tagged fields from `version` on.
+    #[must_use]
+    pub const fn flexible_from(mut self, version: i16) -> Self {
         self.flexible_from = version;
         self
     }
 
-    pub(super) const fn api(mut self, key: i16) -> Self {
+    /// The same with Kafka's number of the request.
+    #[must_use]
+    pub const fn api(mut self, key: i16) -> Self {
         self.api_key = Some(key);
         self
     }
@@ -135,30 +156,42 @@ pub struct Field {
 }
 
 impl Field {
-    pub(super) const fn new(name: &'static str, kind: Kind) -> Self {
+    /// A field of all versions, never null.
+    #[must_use]
+    pub const fn new(name: &'static str, kind: Kind) -> Self {
         Self { name, kind, since: 0, until: i16::MAX, nullable_since: i16::MAX, tag: None }
     }
 
-    pub(super) const fn since(mut self, version: i16) -> Self {
+    /// The same from `version` on.
+    #[must_use]
+    pub const fn since(mut self, version: i16) -> Self {
         self.since = version;
         self
     }
 
-    pub(super) const fn until(mut self, version: i16) -> Self {
+    /// The same until `version`.
+    #[must_use]
+    pub const fn until(mut self, version: i16) -> Self {
         self.until = version;
         self
     }
 
-    pub(super) const fn nullable(self) -> Self {
+    /// The same, and it may be null.
+    #[must_use]
+    pub const fn nullable(self) -> Self {
         self.nullable_since(0)
     }
 
-    pub(super) const fn nullable_since(mut self, version: i16) -> Self {
+    /// The same, and it may be null from `version` on.
+    #[must_use]
+    pub const fn nullable_since(mut self, version: i16) -> Self {
         self.nullable_since = version;
         self
     }
 
-    pub(super) const fn tag(mut self, number: u32, default: Default) -> Self {
+    /// The same as a tagged field.
+    #[must_use]
+    pub const fn tag(mut self, number: u32, default: Default) -> Self {
         self.tag = Some((number, default));
         self
     }
