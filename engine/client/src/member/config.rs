@@ -1,6 +1,6 @@
 //! A member's settings.
 
-use tenure::plan::{Objective, Spread};
+use tenure::plan::Config;
 use tenure::protocol::leader::Leader;
 use tenure::protocol::member::{MemberConfig, TopicFilter};
 use tenure::protocol::selection::{Assignor, ProtocolPolicy, Selection};
@@ -150,10 +150,10 @@ impl GroupConfig {
         self
     }
 
-    /// Sets what the member as leader values next after balance.
+    /// Sets how the member plans when it leads.
     #[must_use]
-    pub fn planning(mut self, objective: Objective, spread: Spread) -> Self {
-        self.leader = self.leader.objective(objective).spread(spread);
+    pub fn planning(mut self, config: Config) -> Self {
+        self.leader = self.leader.config(config);
         self
     }
 }
