@@ -111,27 +111,25 @@ impl Settings {
 
     /// The leader that plans as these settings say.
     pub(crate) fn leader(&self) -> Leader {
-        Leader::new().mode(self.mode()).objective(self.plan_objective()).spread(self.plan_spread())
+        Leader::new().mode(self.mode()).config(self.config())
     }
 
-    fn plan_objective(&self) -> plan::Objective {
-        match self.objective {
+    /// All but the strategy.
+    fn config(&self) -> Config {
+        let objective = match self.objective {
             Objective::RackFirst => plan::Objective::RackThenMoves,
             Objective::MovesFirst => plan::Objective::MovesThenRack,
-        }
-    }
-
-    fn plan_spread(&self) -> plan::Spread {
-        match self.spread {
+        };
+        let spread = match self.spread {
             Spread::Greedy => plan::Spread::Greedy,
             Spread::Exact => plan::Spread::Exact,
-        }
+        };
+        Config::new().objective(objective).spread(spread)
     }
 
     /// The assignor for groups of this strategy.
     pub(crate) fn assignor(&self, strategy: Strategy) -> Assignor {
-        let config = Config::new().strategy(strategy);
-        Assignor::new(config.objective(self.plan_objective()).spread(self.plan_spread()))
+        Assignor::new(self.config().strategy(strategy))
     }
 }
 
