@@ -9,6 +9,8 @@
 //!              └─ exact       if asked: topics as even as any equally good plan has them
 //! ```
 //!
+//! [`Assignor::plan_many`] plans many groups at once, on several threads.
+//!
 //! What decides ([`Assignor`]) is immutable; what changes ([`Scratch`], [`Plan`]) is the caller's and is
 //! allocated once.
 
@@ -17,6 +19,7 @@ mod config;
 mod dealt;
 mod exact;
 mod general;
+mod many;
 mod outcome;
 mod range;
 mod ranks;
@@ -30,6 +33,7 @@ mod uniform;
 pub use assignor::{Assignor, ShapeError};
 pub use config::{Config, Objective, Spread, Strategy, UnknownStrategy};
 pub use exact::{EXACT_PAIRS, spread_of};
+pub use many::{Batch, Planned};
 pub use outcome::{Outcome, Path, Proof, Stats, Verdict};
 pub use scratch::Scratch;
 pub use target::Plan;

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use tenure::group::GroupBuilder;
-use tenure::plan::{Assignor, Config, Objective, Outcome, Plan, Scratch, Strategy};
+use tenure::plan::{Assignor, Batch, Config, Objective, Outcome, Plan, Scratch, Strategy};
 use tenure::revoke::{Mode, Round};
 use tenure::verify::Certificate;
 use tenure::{Group, Shape};
@@ -41,6 +41,7 @@ fn a_round_that_fits_allocates_nothing() {
         }
     }
     building_again();
+    many_groups();
     leader::warm_rounds();
 }
 
@@ -128,4 +129,22 @@ fn building_again() {
         builder.build_into(&mut group).is_ok()
     });
     assert_eq!(count, 0, "building a group again");
+}
+
+/// Many groups at once, again: nothing is asked for, neither by one thread nor by the threads of a pool.
+fn many_groups() {
+    let groups: Vec<Group> =
+        (0..4).flat_map(|seed| snapshots().into_iter().map(move |one| one.1.group(seed))).collect();
+    for strategy in Strategy::ALL {
+        let assignor = Assignor::new(Config::new().strategy(strategy));
+        let mut batch = Batch::new();
+        let mut plan = || assignor.plan_many(&groups, &mut batch).len();
+        let cold = allocations(&mut plan);
+        assert!(cold > groups.len() as u64, "{cold}: the count can fail");
+        assert_eq!(allocations(&mut plan), 0, "{strategy}: many groups");
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        // The pool itself may ask for memory when a thread wakes or steals for the first time.
+        let least = (0..50).map(|_| pool.install(|| allocations(&mut plan))).min();
+        assert_eq!(least, Some(0), "{strategy}: many groups in a pool");
+    }
 }

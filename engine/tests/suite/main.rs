@@ -8,5 +8,6 @@ mod certified;
 mod expectation;
 mod golden;
 mod golden_sticky;
+mod many;
 mod smoke;
 mod verifier;
