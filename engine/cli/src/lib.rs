@@ -5,6 +5,7 @@ pub mod budget;
 pub mod codec;
 pub mod describe;
 pub mod explain;
+pub mod json;
 pub mod judgement;
 pub mod result;
 pub mod scenario;

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{CodecFailure, Context, FormatName, decode, encode, generated_bytes, hex, unhex, written_out};
+use crate::json::JsonFault;
 
 /// Answers one line: `{"id", "value"}`, `{"id", "bytes"}` or `{"id", "error"}`.
 ///
@@ -10,12 +11,14 @@ use super::{CodecFailure, Context, FormatName, decode, encode, generated_bytes, 
 /// given before it reordered and dropped things) is written. Other keys of a vector are context or left alone.
 #[must_use]
 pub fn answer_line(line: &str) -> Value {
+    let line = line.trim_end_matches(['\r', '\n']);
     let (id, answer) = match serde_json::from_str::<Value>(line) {
         Ok(Value::Object(vector)) => (vector.get("id").cloned().unwrap_or(Value::Null), answer(&vector)),
         Ok(_) => (Value::Null, Err(json!({"kind": "form", "message": "a line must be a JSON object"}))),
         Err(error) => {
-            let at = error.column().saturating_sub(1);
-            (Value::Null, Err(json!({"kind": "json", "at": at, "message": error.to_string()})))
+            let JsonFault { at, column, message, .. } = JsonFault::of(line, &error);
+            let message = format!("column {column}: {message}");
+            (Value::Null, Err(json!({"kind": "json", "at": at, "message": message})))
         }
     };
     let mut object = match answer {
@@ -28,7 +31,10 @@ pub fn answer_line(line: &str) -> Value {
 
 fn answer(vector: &Map<String, Value>) -> Result<Map<String, Value>, Value> {
     let failed = |failure: CodecFailure| failure.to_json();
-    let name = vector.get("format").and_then(Value::as_str).unwrap_or_default();
+    let name = vector.get("format").and_then(Value::as_str).ok_or_else(|| {
+        let expected = "given: the name of a format, as `tenure decode --list` shows them";
+        failed(CodecFailure::form("format", expected))
+    })?;
     let format =
         FormatName::find(name).ok_or_else(|| failed(CodecFailure::UnknownFormat(name.to_owned())))?;
     let number = |key: &str| match vector.get(key) {

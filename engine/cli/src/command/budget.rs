@@ -16,7 +16,9 @@ use crate::console::{BAD, Console, GOOD, HEAD, WARN};
 use crate::failure::{Failure, Status};
 use crate::table::{Table, count, grouped, printable};
 
-/// Counts the bytes of a group's rounds, holds them against the broker's limits, and says what would help
+/// Counts the bytes of a group's rounds against the broker's limits
+///
+/// It says how far the group may grow, and what would help if it does not fit.
 ///
 /// Two rounds are counted: the one that the group is in, and the one when it has settled, in which every member has
 /// what is planned and says so. The exit status is 1 if one of them does not fit.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::{Map, Value};
 use tenure_cli::codec;
+use tenure_cli::json::JsonFault;
 
 use super::input::Source;
 use super::wire_input;
@@ -41,8 +42,8 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Status, Fa
     let format = wire_input::format(name)?;
     let source = Source::new(&arguments.file);
     let text = wire_input::text(&source)?;
-    let mut value: Value =
-        serde_json::from_str(&text).map_err(|error| Failure::input(format_args!("{source}: {error}")))?;
+    let mut value: Value = serde_json::from_str(&text)
+        .map_err(|error| Failure::input(format_args!("{source}, {}", JsonFault::of(&text, &error))))?;
     let mut version = arguments.version;
     let mut beside = Map::new();
     if let Some(object) = value.as_object_mut() {

@@ -4,11 +4,13 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use tenure_cli::codec::unhex_text;
 use tenure_cli::describe::{self, DescribedGroup, Subscriptions};
 use tenure_cli::snapshot::{self, Snapshot};
 
 use super::settings::Settings;
 use crate::failure::Failure;
+use crate::table::printable;
 
 /// Where a document comes from; "-" is standard input.
 #[derive(Clone, Debug)]
@@ -48,8 +50,39 @@ impl Source {
         read.map_err(|error| self.unreadable(&error))
     }
 
+    /// What was given in place of a file: its content.
+    fn looks_like(&self) -> Option<&'static str> {
+        if self.0.exists() {
+            return None;
+        }
+        let text = self.0.to_str()?.trim();
+        match text.as_bytes().first()? {
+            b'{' => Some("the JSON itself"),
+            _ if text.len() >= 4 && unhex_text(text).is_some() => {
+                Some("the bytes in hexadecimal digits themselves")
+            }
+            _ => None,
+        }
+    }
+
+    /// The beginning of the name, as much as a message needs.
+    fn shortened(&self) -> String {
+        let name = self.0.to_string_lossy();
+        match name.char_indices().nth(40) {
+            Some((at, _)) => printable(&name[..at]) + "…",
+            None => printable(&name),
+        }
+    }
+
     /// The failure of an unreadable source.
     pub(crate) fn unreadable(&self, error: &io::Error) -> Failure {
+        if let Some(content) = self.looks_like() {
+            return Failure::input(format_args!(
+                "{}: there is no such file, but it looks like {content}; give the path of a file that holds it, or \
+                 pipe it in: echo '…' | tenure …",
+                self.shortened()
+            ));
+        }
         let remedy = match error.kind() {
             io::ErrorKind::NotFound => "check the path",
             io::ErrorKind::PermissionDenied => "check its permissions",

@@ -103,6 +103,15 @@ impl Reader {
         }
         let Some(header) = self.header.take() else { return Ok(()) };
         let first_word = line.split_whitespace().next().unwrap_or_default();
+        if let Some((column, text)) = row::misfit(&header, line) {
+            let name = match column {
+                Column::Partition => "PARTITION",
+                Column::Count => "the number of partitions",
+                _ => "an offset, a lag or an epoch",
+            };
+            let reason = format!("{} stands where {name} belongs; give the print as it was", quote(&text));
+            return Err(DescribeError::at(number, Kind::Row, reason));
+        }
         let done = match row::split(&header, line) {
             Some(fields) => {
                 self.first_word = first_word.to_string();
@@ -231,6 +240,10 @@ impl Reader {
                 };
                 let member = draft.members.entry(id.clone()).or_default();
                 if let Some(count) = field(Column::Count) {
+                    if !is_number(count) {
+                        let reason = format!("{count} is no number of partitions");
+                        return Err(DescribeError::at(line, Kind::Row, reason));
+                    }
                     member.count = Some((count.parse().unwrap_or(u64::MAX), line));
                 }
                 if let Some(topics) = field(Column::Subscription) {
@@ -312,9 +325,8 @@ impl Draft {
         number: &str,
         owner: Option<String>,
     ) -> Result<(), DescribeError> {
-        debug_assert!(is_number(number));
         let Some(number) = number.parse::<u32>().ok().filter(|&number| number < i32::MAX as u32) else {
-            let reason = format!("{number} is no partition number: Kafka's go up to {}", i32::MAX - 1);
+            let reason = format!("{number} is no partition number: Kafka's go from 0 to {}", i32::MAX - 1);
             return Err(DescribeError::at(line, Kind::Partition, reason));
         };
         if !self.topics.contains_key(topic) {

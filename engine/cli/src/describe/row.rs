@@ -24,9 +24,9 @@ fn fits(column: Column, text: &str) -> bool {
     match column {
         Column::Group => !text.is_empty(),
         Column::Topic => absent || is_topic(text),
-        Column::Partition => absent || is_number(text),
-        Column::Number => absent || text == "unknown" || is_number(text.strip_prefix('-').unwrap_or(text)),
-        Column::Count => absent || is_number(text),
+        // A number that no partition has is refused as such, where the row is taken in; see `misfit`.
+        Column::Partition | Column::Count => absent || is_number(unsigned(text)),
+        Column::Number => absent || text == "unknown" || is_number(unsigned(text)),
         Column::Consumer => !text.is_empty(),
         Column::Host => !text.is_empty() && !text.contains(' '),
         Column::Strategy => !text.contains(' '),
@@ -34,6 +34,40 @@ fn fits(column: Column, text: &str) -> bool {
         Column::Instance | Column::Client | Column::Owner | Column::Subscription => true,
         Column::Target | Column::Text => true,
     }
+}
+
+fn unsigned(text: &str) -> &str {
+    text.strip_prefix('-').unwrap_or(text)
+}
+
+/// The field of a line that stands exactly in its columns and has no number where one belongs.
+///
+/// Such a line must not be split in another way: what stands left of the damage would become part of the group's
+/// name, and the row would be read as another group's.
+pub(super) fn misfit(header: &Header, line: &str) -> Option<(Column, String)> {
+    let units: Vec<u16> = line.trim_end().encode_utf16().collect();
+    let columns = &header.columns;
+    let last = columns.last()?.1;
+    if header.commas || units.len() <= last {
+        return None;
+    }
+    let mut wrong = None;
+    for (at, &(column, start)) in columns.iter().enumerate() {
+        let end = columns.get(at + 1).map_or(units.len(), |&(_, next)| next);
+        if units[start] == BLANK || (start > 0 && units[start - 1] != BLANK) {
+            return None;
+        }
+        let text = String::from_utf16_lossy(&units[start..end]).trim().to_string();
+        if fits(column, &text) && !text.contains("  ") {
+            continue;
+        }
+        let number = matches!(column, Column::Partition | Column::Count | Column::Number);
+        if !number || wrong.is_some() || text.contains(' ') {
+            return None;
+        }
+        wrong = Some((column, text));
+    }
+    wrong
 }
 
 fn by_position(header: &Header, line: &str) -> Option<Vec<String>> {
@@ -97,10 +131,18 @@ impl Splitter<'_> {
             return true;
         }
         // Wider than the column: no blank at either end, then one blank.
-        if self.units.get(from).is_some_and(|&unit| unit != BLANK) {
+        // Two blanks part columns: a group that ran on over them would swallow its neighbours.
+        let is_group = column == Column::Group;
+        let gap = |pair: &[u16]| pair == [BLANK, BLANK];
+        let parted =
+            is_group && self.units.get(from..=nominal).is_some_and(|units| units.windows(2).any(gap));
+        if !parted && self.units.get(from).is_some_and(|&unit| unit != BLANK) {
             let before_host = self.columns[at + 1].0 == Column::Host;
             for end in nominal + 1..self.units.len() {
                 let after_text = self.units[end - 1] != BLANK;
+                if is_group && !after_text && self.units[end] == BLANK {
+                    break;
+                }
                 let found = match self.units[end] {
                     BLANK => after_text && self.take(at, from, end, end + 1),
                     SLASH => after_text && before_host && self.take(at, from, end, end),

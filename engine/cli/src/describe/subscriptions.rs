@@ -10,6 +10,8 @@
 use core::fmt;
 use std::collections::BTreeMap;
 
+use crate::json::{JsonFault, end_of};
+
 /// Topics by member, as `tenure plan --subscriptions` reads them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Subscriptions {
@@ -34,8 +36,13 @@ impl Subscriptions {
     /// ```
     pub fn read(bytes: &[u8]) -> Result<Self, SubscriptionsError> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        let by_name: BTreeMap<String, Vec<String>> =
-            serde_json::from_slice(bytes).map_err(|error| SubscriptionsError { text: error.to_string() })?;
+        let text = core::str::from_utf8(bytes).map_err(|error| {
+            let place = end_of(core::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default());
+            let text = format!("line {}, column {}: this is not UTF-8", place.0, place.1 + 1);
+            SubscriptionsError { text }
+        })?;
+        let by_name: BTreeMap<String, Vec<String>> = serde_json::from_str(text)
+            .map_err(|error| SubscriptionsError { text: JsonFault::of(text, &error).to_string() })?;
         Ok(Self { by_name })
     }
 

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use super::trail::{Fault, Trail};
+use crate::json::{end_of, position, words};
 
 /// Why a snapshot was refused.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -77,27 +78,10 @@ pub(super) fn at(text: &str, error: &serde_json::Error, trail: &Trail) -> Snapsh
     SnapshotError { line, column, field, message, remedy }
 }
 
-/// Line and column of the last character of a text.
-fn end_of(text: &str) -> (usize, usize) {
-    let last = text.rsplit('\n').next().unwrap_or_default();
-    (text.matches('\n').count() + 1, last.chars().count().max(1))
-}
-
-/// Columns in characters, where the reader counts bytes.
-fn position(text: &str, error: &serde_json::Error) -> (usize, usize) {
-    let line = error.line().max(1);
-    let content = text.split('\n').nth(line - 1).unwrap_or_default();
-    let bytes = error.column().min(content.len());
-    let column = content.char_indices().take_while(|(at, _)| *at < bytes).count().max(1);
-    (line, column)
-}
-
 /// Words for what the JSON reader itself refuses.
 fn describe(error: &serde_json::Error) -> (String, String) {
     use serde_json::error::Category;
-    let whole = error.to_string();
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    let text = whole.strip_suffix(&place).unwrap_or(&whole);
+    let text = words(error);
     match error.classify() {
         Category::Eof => (
             "the JSON ends too early".to_string(),
@@ -108,7 +92,7 @@ fn describe(error: &serde_json::Error) -> (String, String) {
                 Some((found, expected)) => {
                     (format!("{} is wrong here", found_words(found)), format!("write {expected}"))
                 }
-                None => (text.to_string(), "correct the value".to_string()),
+                None => (text, "correct the value".to_string()),
             }
         }
         Category::Syntax if text == "trailing characters" => (

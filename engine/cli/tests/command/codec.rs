@@ -397,7 +397,7 @@ fn a_bad_line_is_answered_and_the_stream_goes_on() {
     let answers: Vec<Value> =
         text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let kinds: Vec<_> = answers.iter().map(|answer| answer["error"]["kind"].as_str()).collect();
-    assert_eq!(kinds, [Some("json"), Some("json"), Some("form"), Some("unknown-format"), None]);
+    assert_eq!(kinds, [Some("json"), Some("json"), Some("form"), Some("form"), None]);
     assert_eq!(answers[4], json!({"id": 8, "value": {"correlationId": 1}}));
 }
 
@@ -417,4 +417,66 @@ fn each_answer_is_there_before_the_next_question() {
     }
     drop(stdin);
     assert!(child.wait().unwrap().success());
+}
+
+/// The answer to one line as it stands.
+fn answer_to(line: &str) -> Value {
+    let output = run(&["codec", "--lines"], line.as_bytes());
+    assert_eq!(status(&output), 0);
+    serde_json::from_str(text(&output.stdout).lines().next().unwrap()).unwrap()
+}
+
+#[test]
+fn a_line_without_a_format_is_told_what_it_lacks() {
+    for line in [r#"{"id": "x", "bytes": "00"}"#, r#"{"id": "x", "format": 3, "bytes": "00"}"#] {
+        let error = answer_to(line)["error"].clone();
+        assert_eq!((&error["kind"], &error["field"]), (&json!("form"), &json!("format")), "{error}");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.starts_with("format must be given: the name of a format"), "{message}");
+        assert!(message.contains("tenure decode --list"), "{message}");
+    }
+    let message = answer_to(r#"{"format": "consumr", "bytes": "00"}"#)["error"]["message"].clone();
+    assert!(message.as_str().unwrap().starts_with("no format is called \"consumr\""), "{message}");
+}
+
+#[test]
+fn a_line_that_is_no_json_is_told_where() {
+    for (line, at, place) in [
+        ("{\"id\": 1,\n", 8, "column 9: the JSON ends too early"),
+        ("\n", 0, "column 1: the JSON ends too early"),
+        ("{\"é\": x}\n", 7, "column 7: this is not JSON: expected value"),
+        ("{} {}\r\n", 3, "column 4: something follows the end of the JSON"),
+    ] {
+        let error = answer_to(line)["error"].clone();
+        let message = error["message"].as_str().unwrap();
+        assert!(message.starts_with(place), "{line:?}: {message}");
+        assert!(!message.contains("line 2") && !message.contains("column 0"), "{message}");
+        assert_eq!((&error["kind"], &error["at"]), (&json!("json"), &json!(at)), "{line:?}");
+    }
+}
+
+#[test]
+fn json_of_a_file_is_told_where_it_breaks() {
+    let output = run(&["encode", "consumer-subscription"], b"{\n  \"topics\": [\n\n");
+    assert_eq!(status(&output), 2);
+    let told = text(&output.stderr);
+    assert!(told.contains("standard input, line 2, column 13: the JSON ends too early"), "{told}");
+}
+
+#[test]
+fn what_is_no_file_but_its_content_is_told_so() {
+    let long = "00".repeat(3_000);
+    for (arguments, hint) in [
+        (["decode", "consumer-assignment", "0003 0000 0000 ffff ffff"], "hexadecimal digits"),
+        (["decode", "consumer-assignment", long.as_str()], "hexadecimal digits"),
+        (["encode", "consumer-assignment", "{\"version\": 3}"], "the JSON itself"),
+        (["plan", "--json", "{\"topics\": {}}"], "the JSON itself"),
+    ] {
+        let output = run(&arguments, b"");
+        assert_eq!(status(&output), 2);
+        let told = text(&output.stderr);
+        assert!(told.contains(hint) && told.contains("pipe it in") && told.len() < 250, "{told}");
+    }
+    let output = run(&["decode", "consumer-assignment", "no-such-file"], b"");
+    assert!(text(&output.stderr).contains("check the path"), "{}", text(&output.stderr));
 }

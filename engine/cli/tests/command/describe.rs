@@ -284,3 +284,67 @@ fn damaged_prints_do_not_panic() {
         }
     }
 }
+
+/// A damaged number never makes a row another group's: it is an error in its line, or in a field that nobody reads.
+#[test]
+fn a_damaged_number_is_no_other_group() {
+    let names = |groups: &[DescribedGroup]| -> Vec<Option<String>> {
+        groups.iter().map(|group| group.name.clone()).collect()
+    };
+    let (mut refused, mut read_on) = (0, 0);
+    for name in
+        ["0.10.2-describe", "1.0-idle-member", "2.4-all-groups", "3.9-members-and-offsets", "4.4-describe"]
+    {
+        let text = sample(name);
+        let groups = names(&read(text.as_bytes(), &Options::default()).unwrap());
+        let lines: Vec<&str> = text.lines().collect();
+        for (at, line) in lines.iter().enumerate() {
+            let mut from = 0;
+            for word in line.split(' ') {
+                let (start, end) = (from, from + word.len());
+                from = end + 1;
+                let is_field = line[..start].ends_with("  ") && line[end..].starts_with("  ");
+                if !is_field || word.is_empty() || !word.bytes().all(|byte| byte.is_ascii_digit()) {
+                    continue;
+                }
+                for damage in ["-2", "x7", "1.5", "+1"] {
+                    // Typed over what is there, or put in between.
+                    let over = end.max(start + damage.len()).min(line.len());
+                    for end in [over, end] {
+                        let row = format!("{}{damage}{}", &line[..start], &line[end..]);
+                        let damaged = [&lines[..at], &[row.as_str()], &lines[at + 1..]].concat().join("\n");
+                        match read(damaged.as_bytes(), &Options::default()) {
+                            Ok(given) => {
+                                read_on += 1;
+                                assert_eq!(names(&given), groups, "{name}: {row}");
+                            }
+                            Err(error) => {
+                                refused += 1;
+                                let twice = error.kind == DescribeErrorKind::TooLittle;
+                                assert!(twice || error.line == Some(at + 1), "{name}: {row}: {error}");
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(refused > 500 && read_on > 50, "{refused} refused, {read_on} read");
+}
+
+#[test]
+fn a_negative_partition_is_refused_with_its_number() {
+    let text = sample("4.4-describe").replacen("orders          3 ", "orders          -2 ", 1);
+    let error = read(text.as_bytes(), &Options::default()).unwrap_err();
+    let line = text.lines().position(|line| line.contains(" -2 ")).unwrap() + 1;
+    assert_eq!((error.kind, error.line), (DescribeErrorKind::Partition, Some(line)), "{error}");
+    assert!(error.reason.starts_with("-2 is no partition number"), "{error}");
+    let members = "\
+GROUP  CONSUMER-ID  HOST  CLIENT-ID  #PARTITIONS  ASSIGNMENT
+g      a-1          /h    a          -1           orders(0)
+";
+    let error = read(members.as_bytes(), &Options::default()).unwrap_err();
+    assert_eq!((error.kind, error.line), (DescribeErrorKind::Row, Some(2)), "{error}");
+    let nameless = members.replace("-1           orders(0)", "1            orders(-1)");
+    assert_eq!(read(nameless.as_bytes(), &Options::default()).unwrap_err().line, Some(2));
+}
