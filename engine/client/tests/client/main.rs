@@ -1,0 +1,9 @@
+//! The client against a scripted broker on loopback, and against a real one where there is Java.
+
+mod connection;
+mod fake;
+mod interop;
+mod ledger;
+mod membership;
+mod reader;
+mod security;
