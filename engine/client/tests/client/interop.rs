@@ -291,6 +291,8 @@ async fn a_zombie_is_refused_by_the_broker() {
     let Some((_broker, cluster)) = start().await else { return };
     cluster.create_topic("orders", 2).await.unwrap();
     cluster.create_topic("clicks", 1).await.unwrap();
+    cluster.await_topic("orders", 2).await.unwrap();
+    cluster.await_topic("clicks", 1).await.unwrap();
     let first = GroupMember::join(&cluster, config("works"), Silent).unwrap();
     first.settled().await.unwrap();
     let zombie = first.group_metadata();
