@@ -6,6 +6,7 @@
 //! |---|---|---|---|
 //! | `sticky` | blocks, and since 2.3 a generation | user data | user data |
 //! | `cooperative-sticky` | a generation | subscription | subscription (version 2 on), else user data |
+//! | `tenure-cooperative-sticky` | [compact](super::compact) | user data | user data, else subscription |
 //! | any other | | subscription | subscription |
 //!
 //! Source: KIP-54, KIP-341 (KAFKA-7026: the generation), KIP-792 (KAFKA-13715: the subscription's own
@@ -16,6 +17,7 @@ use alloc::vec::Vec;
 
 use hashbrown::HashMap;
 
+use super::compact::CompactUserData;
 use super::consumer::{Blocks, Subscription, TopicPartitions, write_blocks};
 use super::error::{DecodeError, EncodeError};
 use super::order::java_hash_order;
@@ -27,6 +29,9 @@ pub const STICKY: &str = "sticky";
 
 /// Name of the cooperative sticky assignor in a join request.
 pub const COOPERATIVE_STICKY: &str = "cooperative-sticky";
+
+/// Name of Tenure's own assignor in a join request: cooperative, with compact user data.
+pub const TENURE_COOPERATIVE_STICKY: &str = "tenure-cooperative-sticky";
 
 /// What an eager sticky member says it had before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -97,6 +102,8 @@ pub const fn encode_cooperative(generation: i32) -> [u8; 4] {
 pub struct History<'a> {
     /// The partitions it says it owns. Ids may be negative or unknown; they are claims, not facts.
     pub owned: Blocks<'a>,
+    /// What it says it owns besides, in compact user data.
+    pub compact: Option<CompactUserData<'a>>,
     /// The generation in which it got them; `None`, below all others, for none and negative ones.
     pub generation: Option<i32>,
     /// Why its user data could not be read, where that cost it its history. To be counted and reported by name.
@@ -110,6 +117,9 @@ impl<'a> History<'a> {
     /// owned before it joined. The cooperative one takes the subscription's owned partitions, with
     /// the subscription's generation if it has one, and else the user data's. Data that cannot be read makes
     /// a member without a history (`sticky`) or without a generation (`cooperative-sticky`).
+    ///
+    /// Tenure's own assignor has it all in the user data, and takes owned partitions of the subscription in addition, so
+    /// that a member that sends no user data is understood; one whose user data can't be read has no history.
     ///
     /// # Examples
     /// ```
@@ -129,6 +139,7 @@ impl<'a> History<'a> {
                 let data = StickyUserData::decode(subscription.user_data);
                 Self {
                     owned: data.previous,
+                    compact: None,
                     generation: data.generation.filter(|&generation| generation >= 0),
                     unreadable: data.unreadable,
                 }
@@ -138,11 +149,31 @@ impl<'a> History<'a> {
                 let read = user_data.map(|bytes| Reader::new(bytes).i32("generation"));
                 Self {
                     owned: subscription.owned,
+                    compact: None,
                     generation: read.and_then(Result::ok).filter(|&generation| generation >= 0),
                     unreadable: read.and_then(Result::err),
                 }
             }
-            _ => Self { owned: subscription.owned, generation: subscription.generation, unreadable: None },
+            TENURE_COOPERATIVE_STICKY => {
+                let read = subscription
+                    .user_data
+                    .filter(|bytes| !bytes.is_empty())
+                    .map(|bytes| CompactUserData::decode(bytes, subscription.topics));
+                let compact = read.and_then(Result::ok);
+                let generation = compact.and_then(|compact| compact.generation());
+                Self {
+                    owned: subscription.owned,
+                    compact,
+                    generation: generation.or(subscription.generation),
+                    unreadable: read.and_then(Result::err),
+                }
+            }
+            _ => Self {
+                owned: subscription.owned,
+                compact: None,
+                generation: subscription.generation,
+                unreadable: None,
+            },
         }
     }
 }

@@ -3,8 +3,12 @@
 use super::error::ProtocolError;
 use super::message::{JoinMember, SyncAssignment, TopicPartition};
 use super::partition_set::PartitionSet;
+use super::selection::TENURE_COOPERATIVE_STICKY;
 use crate::codec::consumer::{AssignmentErrorCode, DraftAssignment, DraftAssignmentFields};
-use crate::codec::{Assignment, AssignmentFields, Blocks, Subscription, SubscriptionFields, TopicPartitions};
+use crate::codec::{
+    Assignment, AssignmentFields, Blocks, History, Subscription, SubscriptionFields, TopicPartitions,
+};
+use crate::group::CLAIM_LIMIT;
 use crate::revoke::Mode;
 
 /// User data of an assignment that asks its member for another round (mode [`Mode::Shipped`], Tenure's own
@@ -74,17 +78,57 @@ impl MemberSubscription {
             what: format!("subscription of member {member_id}"),
             detail: error.to_string(),
         })?;
+        Ok(Self::of(&read))
+    }
+
+    /// Reads the subscription as a leader does that was selected under this assignor's name: with
+    /// `tenure-cooperative-sticky` claims and generation are those of the compact user data. Data that can't be read
+    /// claims nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode`](Self::decode); and for more claims than a group may have, so that a few bytes never become
+    /// a large set.
+    pub fn decode_under(assignor: &str, member_id: &str, bytes: &[u8]) -> Result<Self, ProtocolError> {
+        let malformed = |detail: String| ProtocolError::Malformed {
+            what: format!("subscription of member {member_id}"),
+            detail,
+        };
+        let read = Subscription::decode(bytes).map_err(|error| malformed(error.to_string()))?;
+        let mut subscription = Self::of(&read);
+        if assignor != TENURE_COOPERATIVE_STICKY {
+            return Ok(subscription);
+        }
+        let history = History::of(&read, assignor);
+        subscription.generation = history.generation;
+        let Some(compact) = history.compact else { return Ok(subscription) };
+        if compact.partition_count() > CLAIM_LIMIT as usize {
+            let count = compact.partition_count();
+            return Err(malformed(format!("{count} partitions claimed, at most {CLAIM_LIMIT} are read")));
+        }
+        let ranges = compact.named_ranges();
+        subscription.owned.extend(ranges.flat_map(|(topic, range)| {
+            let topic = topic.to_str_lossy();
+            let numbers = (range.from..=range.to).filter_map(|number| i32::try_from(number).ok());
+            numbers.map(move |number| TopicPartition::new(topic.clone(), number))
+        }));
+        subscription.rack =
+            subscription.rack.or_else(|| compact.rack().map(|rack| rack.to_str_lossy().into_owned()));
+        Ok(subscription)
+    }
+
+    fn of(read: &Subscription<'_>) -> Self {
         let mut topics: Vec<String> =
             read.topics.iter().map(|topic| topic.to_str_lossy().into_owned()).collect();
         topics.sort_unstable();
         topics.dedup();
-        Ok(Self {
+        Self {
             topics,
             user_data: read.user_data.map(<[u8]>::to_vec),
             owned: partitions(read.owned),
             generation: read.generation,
             rack: read.rack.map(|rack| rack.to_str_lossy().into_owned()),
-        })
+        }
     }
 }
 
@@ -94,11 +138,25 @@ impl MemberSubscription {
 ///
 /// [`ProtocolError::Malformed`] for the first one that can't be read.
 pub fn decode_members(members: &[JoinMember]) -> Result<Vec<(String, MemberSubscription)>, ProtocolError> {
+    decode_members_under("", members)
+}
+
+/// Reads all members' subscriptions as the leader does under an assignor's name; see
+/// [`MemberSubscription::decode_under`].
+///
+/// # Errors
+///
+/// [`ProtocolError::Malformed`] for the first one that can't be read.
+pub fn decode_members_under(
+    assignor: &str,
+    members: &[JoinMember],
+) -> Result<Vec<(String, MemberSubscription)>, ProtocolError> {
     let mut read: Vec<(String, MemberSubscription)> = Vec::with_capacity(members.len());
     let mut seen = std::collections::BTreeSet::new();
     for member in members {
         if seen.insert(member.member_id.as_str()) {
-            let subscription = MemberSubscription::decode(&member.member_id, &member.metadata)?;
+            let subscription =
+                MemberSubscription::decode_under(assignor, &member.member_id, &member.metadata)?;
             read.push((member.member_id.clone(), subscription));
         }
     }

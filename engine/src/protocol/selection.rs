@@ -74,6 +74,9 @@ pub enum UserData {
     Sticky,
     /// What `CooperativeStickyAssignor` writes: the generation alone.
     CooperativeSticky,
+    /// All that is owned, and its generation, in the [compact](crate::codec::compact) form; the subscription's own list
+    /// of owned partitions then stays empty.
+    Compact,
 }
 
 /// An assignor as the protocol sees it: its name and what it supports. The choice itself is the host's to compute.
@@ -114,9 +117,10 @@ impl Assignor {
         Self::new("cooperative-sticky", &RebalanceProtocol::ALL).with_user_data(UserData::CooperativeSticky)
     }
 
-    /// Tenure's own: both protocols. Its assignments carry the need for a follow-up round.
+    /// Tenure's own: both protocols. What its members own travels in compact user data alone, and its assignments
+    /// carry the need for a follow-up round.
     pub fn tenure_cooperative_sticky() -> Self {
-        Self::new(TENURE_COOPERATIVE_STICKY, &RebalanceProtocol::ALL)
+        Self::new(TENURE_COOPERATIVE_STICKY, &RebalanceProtocol::ALL).with_user_data(UserData::Compact)
     }
 
     /// The assignor with this name, if it is one of those this library knows.
@@ -171,8 +175,7 @@ impl Assignor {
     }
 }
 
-/// The name of Tenure's own assignor.
-pub const TENURE_COOPERATIVE_STICKY: &str = "tenure-cooperative-sticky";
+pub use crate::codec::sticky::TENURE_COOPERATIVE_STICKY;
 
 /// What decides how a member behaves in a generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -8,7 +8,7 @@ use crate::plan::{Assignor, Config, Strategy};
 use crate::protocol::member::AssignRequest;
 use crate::protocol::message::{SyncAssignment, TopicPartition};
 use crate::protocol::partition_set::PartitionSet;
-use crate::protocol::payload::{MemberAssignment, MemberSubscription, decode_members, encode_round};
+use crate::protocol::payload::{MemberAssignment, MemberSubscription, decode_members_under, encode_round};
 use crate::protocol::selection::RebalanceProtocol;
 use crate::revoke::{Mode, Round};
 use crate::topology::Topology;
@@ -25,7 +25,7 @@ pub(super) struct Leading {
 
 /// Everybody's assignment, as the leader sends it.
 pub(super) fn compute(asked: &AssignRequest, leading: Leading) -> Result<Vec<SyncAssignment>, String> {
-    let members = decode_members(&asked.members).map_err(|error| error.to_string())?;
+    let members = decode_members_under(&asked.assignor, &asked.members).map_err(|error| error.to_string())?;
     let mut topology = Topology::builder();
     for (topic, count) in asked.metadata.topics() {
         topology.add_topic(topic, u32::try_from(count).map_err(|error| error.to_string())?);

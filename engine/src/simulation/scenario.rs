@@ -29,11 +29,15 @@ pub enum Scenario {
     Upgrade,
     /// The way back.
     Downgrade,
+    /// Two rolling restarts lead from `cooperative-sticky` to Tenure's own assignor.
+    UpgradeToOwn,
+    /// The way back.
+    DowngradeFromOwn,
 }
 
 impl Scenario {
     /// All scenarios.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::RollingRestart,
         Self::RollingRestartStatic,
         Self::ScaleOut,
@@ -44,6 +48,8 @@ impl Scenario {
         Self::Failover,
         Self::Upgrade,
         Self::Downgrade,
+        Self::UpgradeToOwn,
+        Self::DowngradeFromOwn,
     ];
 
     /// The scenario's name on the command line.
@@ -59,6 +65,8 @@ impl Scenario {
             Self::Failover => "failover",
             Self::Upgrade => "upgrade",
             Self::Downgrade => "downgrade",
+            Self::UpgradeToOwn => "upgrade-to-own",
+            Self::DowngradeFromOwn => "downgrade-from-own",
         }
     }
 
@@ -69,14 +77,27 @@ impl Scenario {
 
     /// Whether it makes sense to run it once eager and once cooperative.
     pub const fn compares(self) -> bool {
-        !matches!(self, Self::Upgrade | Self::Downgrade)
+        self.rollout().is_none()
     }
 
-    /// The run of this scenario under a rebalance protocol. An upgrade and a downgrade have both.
+    /// The lists that are rolled out one after the other, if that is what it is about.
+    const fn rollout(self) -> Option<[&'static [&'static str]; 2]> {
+        Some(match self {
+            Self::Upgrade => [lists::RANGE_COOPERATIVE, lists::COOPERATIVE],
+            Self::Downgrade => [lists::COOPERATIVE_RANGE, lists::RANGE],
+            Self::UpgradeToOwn => [lists::COOPERATIVE_TENURE, lists::TENURE],
+            Self::DowngradeFromOwn => [lists::TENURE_COOPERATIVE, lists::COOPERATIVE],
+            _ => return None,
+        })
+    }
+
+    /// The run of this scenario under a rebalance protocol. An upgrade and a downgrade follow their own lists.
     pub fn options(self, protocol: RebalanceProtocol, seed: u64) -> Options {
         let (regime, assignors) = match (self, protocol) {
             (Self::Upgrade, _) => (Regime::Upgrade, lists::RANGE),
             (Self::Downgrade, _) => (Regime::Downgrade, lists::COOPERATIVE),
+            (Self::UpgradeToOwn, _) => (Regime::UpgradeToOwn, lists::COOPERATIVE),
+            (Self::DowngradeFromOwn, _) => (Regime::DowngradeFromOwn, lists::TENURE),
             (_, RebalanceProtocol::Eager) => (Regime::Eager, lists::RANGE),
             (_, RebalanceProtocol::Cooperative) => (Regime::Cooperative, lists::TENURE),
         };
@@ -121,14 +142,9 @@ impl Scenario {
             Self::LongPause => plan(10_000, DisturbanceKind::Pause { process: 1, for_ms: 12_000 }),
             Self::TopicGrows => plan(10_000, DisturbanceKind::GrowTopic { topic: 0, by: 3 }),
             Self::Failover => plan(10_000, DisturbanceKind::Failover { load_ms: 1_500 }),
-            Self::Upgrade | Self::Downgrade => {
-                let rollout = if self == Self::Upgrade {
-                    [lists::RANGE_COOPERATIVE, lists::COOPERATIVE]
-                } else {
-                    [lists::COOPERATIVE_RANGE, lists::RANGE]
-                };
+            Self::Upgrade | Self::Downgrade | Self::UpgradeToOwn | Self::DowngradeFromOwn => {
                 options.duration_ms = 70_000;
-                for (round, assignors) in rollout.into_iter().enumerate() {
+                for (round, assignors) in self.rollout().into_iter().flatten().enumerate() {
                     for process in 0..4_usize {
                         let at_ms = 10_000 + step_ms * (round * 4 + process) as u64;
                         let kind = DisturbanceKind::Relist { process, assignors };

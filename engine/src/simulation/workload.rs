@@ -58,6 +58,11 @@ pub enum Regime {
     Upgrade,
     /// The way back.
     Downgrade,
+    /// Two rolling restarts lead from `cooperative-sticky` to Tenure's own assignor, where claims travel in compact
+    /// user data alone.
+    UpgradeToOwn,
+    /// The way back.
+    DowngradeFromOwn,
 }
 
 /// The assignor lists that runs use.
@@ -69,18 +74,31 @@ pub(super) mod lists {
     pub(in super::super) const STICKY: &[&str] = &["sticky"];
     pub(in super::super) const RANGE_COOPERATIVE: &[&str] = &["range", "cooperative-sticky"];
     pub(in super::super) const COOPERATIVE_RANGE: &[&str] = &["cooperative-sticky", "range"];
+    pub(in super::super) const COOPERATIVE_TENURE: &[&str] =
+        &["cooperative-sticky", "tenure-cooperative-sticky"];
+    pub(in super::super) const TENURE_COOPERATIVE: &[&str] =
+        &["tenure-cooperative-sticky", "cooperative-sticky"];
+    pub(in super::super) const RANGE_TENURE: &[&str] = &["range", "tenure-cooperative-sticky"];
+    pub(in super::super) const TENURE_RANGE: &[&str] = &["tenure-cooperative-sticky", "range"];
 }
+
+/// Sets the choice of Tenure's own assignor apart from all others.
+const OWN: u64 = 0x6f77_6e20_6173_7367;
 
 impl Options {
     /// The options of the run with this seed.
     pub fn derive(seed: u64) -> Self {
         let mut random = Random::new(seed);
+        // Drawn apart, so that a seed means the run that it meant before there was this choice.
+        let own = Random::new(seed ^ OWN).chance(500);
         let regime = match random.below(12) {
             0..=3 => Regime::Cooperative,
             4..=5 => Regime::KafkaCooperative,
             6..=7 => Regime::Eager,
             8..=9 => Regime::BothLists,
+            10 if own => Regime::UpgradeToOwn,
             10 => Regime::Upgrade,
+            _ if own => Regime::DowngradeFromOwn,
             _ => Regime::Downgrade,
         };
         let mode =
@@ -94,12 +112,16 @@ impl Options {
         let processes = (0..random.between(2, 7))
             .map(|_| {
                 let assignors = match regime {
-                    Regime::Cooperative => lists::TENURE,
-                    Regime::KafkaCooperative | Regime::Downgrade => lists::COOPERATIVE,
+                    Regime::Cooperative | Regime::DowngradeFromOwn => lists::TENURE,
+                    Regime::KafkaCooperative | Regime::Downgrade | Regime::UpgradeToOwn => lists::COOPERATIVE,
                     Regime::Eager => eager,
                     Regime::Upgrade => lists::RANGE,
-                    Regime::BothLists if random.chance(700) => lists::COOPERATIVE_RANGE,
-                    Regime::BothLists => lists::RANGE_COOPERATIVE,
+                    Regime::BothLists => match (random.chance(700), own) {
+                        (true, true) => lists::TENURE_RANGE,
+                        (true, false) => lists::COOPERATIVE_RANGE,
+                        (false, true) => lists::RANGE_TENURE,
+                        (false, false) => lists::RANGE_COOPERATIVE,
+                    },
                 };
                 let subscription_version = match regime {
                     Regime::Eager | Regime::Upgrade if random.chance(300) => 0,
@@ -178,6 +200,8 @@ impl Options {
         let rollout: [&'static [&'static str]; 2] = match self.regime {
             Regime::Upgrade => [lists::RANGE_COOPERATIVE, lists::COOPERATIVE],
             Regime::Downgrade => [lists::COOPERATIVE_RANGE, lists::RANGE],
+            Regime::UpgradeToOwn => [lists::COOPERATIVE_TENURE, lists::TENURE],
+            Regime::DowngradeFromOwn => [lists::TENURE_COOPERATIVE, lists::COOPERATIVE],
             _ => return,
         };
         let step_ms = self.duration_ms / (2 * count as u64 + 2);

@@ -633,7 +633,10 @@ impl<'a> World<'a> {
 
     /// Whether processes may run that have no assignor in common.
     fn may_be_inconsistent(&self) -> bool {
-        matches!(self.options.regime, Regime::Upgrade | Regime::Downgrade)
+        matches!(
+            self.options.regime,
+            Regime::Upgrade | Regime::Downgrade | Regime::UpgradeToOwn | Regime::DowngradeFromOwn
+        )
     }
 
     /// Looks at a process from outside.

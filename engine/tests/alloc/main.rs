@@ -43,6 +43,7 @@ fn a_round_that_fits_allocates_nothing() {
     building_again();
     many_groups();
     leader::warm_rounds();
+    leader::warm_compact_rounds();
 }
 
 /// Every case of the datasets.

@@ -223,7 +223,7 @@ fn bit_rows_go_in_and_come_out_without_a_list() {
         let mut some = vec![0_u64; row.len()];
         let lost = read.set_bits(&shorter, &mut some);
         let kept: u32 = some.iter().map(|word| word.count_ones()).sum();
-        assert_eq!(kept as usize + lost, read.partition_count());
+        assert_eq!(u64::from(kept) + lost, read.partition_count() as u64);
         assert!(some.iter().zip(&row).all(|(some, all)| some & !all == 0));
     }
 }

@@ -1,10 +1,12 @@
 //! What must hold of compact user data, whatever the bytes and whatever is owned. Shared with the fuzz target.
 
+use core::ops::Range;
 use std::collections::BTreeSet;
 
 use arbitrary::{Result, Unstructured};
 use tenure::codec::compact::{
-    CompactFields, CompactScratch, CompactUserData, Encoding, MAGIC, Owned, TopicList, VERSION,
+    Claim, ClaimRange, CompactFields, CompactScratch, CompactUserData, Encoding, MAGIC, Owned, TopicList,
+    VERSION,
 };
 use tenure::codec::{DecodeErrorKind, Names, Reader, SubscriptionFields, TopicPartitions};
 
@@ -35,7 +37,7 @@ fn hostile(data: &[u8]) {
         Err(error) => assert!(error.at <= data.len() && !error.to_string().is_empty(), "{error}"),
     }
     match alone {
-        Ok(read) => _ = read.claims().count(),
+        Ok(read) => _ = read.ranges().count(),
         Err(error) => assert!(error.at <= data.len(), "{error}"),
     }
 }
@@ -109,10 +111,26 @@ fn walk(read: &CompactUserData<'_>, topics: Names<'_>) {
         assert!(read.contains(claim.topic, claim.partition));
         assert!(read.topic_name(claim.topic).is_some());
         let next = read.contains(claim.topic, claim.partition + 1);
-        let listed =
-            some.binary_search(&tenure::codec::compact::Claim { partition: claim.partition + 1, ..*claim });
+        let listed = some.binary_search(&Claim { partition: claim.partition + 1, ..*claim });
         assert!(listed.is_ok() == next || some.len() < count);
     }
+    // Ranges are the same claims, as long as they can be; they end with the bytes, however many claims there are.
+    let ranges: Vec<_> = read.ranges().take(MOST).collect();
+    let apart = |a: &ClaimRange, b: &ClaimRange| {
+        a.topic < b.topic || a.topic == b.topic && u64::from(a.to) + 1 < u64::from(b.from)
+    };
+    assert!(ranges.is_sorted_by(apart), "{ranges:?}");
+    let claims = ranges
+        .iter()
+        .flat_map(|range| (range.from..=range.to).map(|partition| Claim { topic: range.topic, partition }));
+    assert!(claims.take(MOST).eq(some.iter().copied()));
+    let named = read.named_ranges().take(MOST).map(|(name, range)| (Some(name), range));
+    assert!(named.eq(ranges.iter().map(|range| (read.topic_name(range.topic), *range))));
+    let row: Vec<Range<u32>> = (0..topics.len() as u32).map(|nth| nth * 100..nth * 100 + 90).collect();
+    let mut bits = vec![0; topics.len() * 100 / 64 + 1];
+    let lost = read.set_bits(&row, &mut bits);
+    let ones: u32 = bits.iter().map(|word| word.count_ones()).sum();
+    assert_eq!(u64::from(ones) + lost, count as u64);
     if count > MOST {
         return;
     }

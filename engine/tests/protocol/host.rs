@@ -267,7 +267,8 @@ impl Host {
 }
 
 pub(crate) fn subscription(join: &JoinGroupRequest) -> MemberSubscription {
-    MemberSubscription::decode(&join.member_id, &join.protocols[0].metadata).unwrap()
+    let first = &join.protocols[0];
+    MemberSubscription::decode_under(&first.name, &join.member_id, &first.metadata).unwrap()
 }
 
 pub(crate) fn commit_answer(request: &OffsetCommitRequest, error: ErrorCode) -> Response {

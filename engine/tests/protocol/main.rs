@@ -5,6 +5,7 @@ mod broker;
 mod budget;
 mod cases_coordinator;
 mod cases_member;
+mod compact;
 mod coordinator;
 mod coordinator_table;
 mod cycle;

@@ -73,7 +73,7 @@ mod topics;
 mod varints;
 mod view;
 
-pub use claims::{Claim, Claims};
+pub use claims::{Claim, ClaimRange, ClaimRanges, Claims};
 pub use fields::{CompactFields, CompactScratch, Owned};
 pub use topics::TopicList;
 pub use view::{CompactUserData, LiteralNames};
@@ -126,6 +126,12 @@ impl Encoding {
             Self::Rice => "rice",
             Self::Bits => "bits",
         }
+    }
+
+    /// Whether few bytes can say many partitions: then they are read as ranges where strangers may have written them.
+    #[must_use]
+    pub const fn says_runs(self) -> bool {
+        matches!(self, Self::Runs | Self::Roaring)
     }
 
     /// The encoding with this number.

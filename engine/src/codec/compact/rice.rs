@@ -53,7 +53,7 @@ pub(super) fn write<S: Source>(numbers: &Numbers<'_, S>, count: u64, k: u32, out
 }
 
 /// The parts of a payload.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Parts<'a> {
     k: u32,
     low: &'a [u8],

@@ -234,7 +234,7 @@ impl Filler<'_> {
 }
 
 /// A bitmap as read.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Bitmap<'a> {
     /// Key and count of each container.
     keys: &'a [[u8; 4]],
@@ -465,6 +465,13 @@ impl Iterator for Members<'_> {
 }
 
 impl Members<'_> {
+    /// The next numbers that follow each other as they stand there: the first, and how many.
+    pub(super) fn next_run(&mut self) -> Option<(u32, u64)> {
+        let number = self.next()?;
+        let (_, more) = core::mem::take(&mut self.run);
+        Some((number, u64::from(more).saturating_add(1)))
+    }
+
     #[inline]
     fn next_low(&mut self) -> Option<u32> {
         match &mut self.body {

@@ -135,6 +135,16 @@ pub(super) enum Locator<'a> {
 }
 
 impl Locator<'_> {
+    /// As [`locate`](Self::locate), and how many numbers the topic has from this one on.
+    pub(super) fn locate_with_room(&mut self, number: u32) -> (Claim, u64) {
+        let claim = self.locate(number);
+        let range = match self {
+            Self::Stride { stride, .. } => *stride,
+            Self::Counts { count, .. } => *count,
+        };
+        (claim, u64::from(range.saturating_sub(claim.partition)).max(1))
+    }
+
     /// The partition with this number, which is not below the last one asked for.
     #[inline]
     pub(super) fn locate(&mut self, number: u32) -> Claim {

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::claims::{Claim, Claims, Payload};
+use super::claims::{ClaimRange, ClaimRanges, Claims, NamedRanges, Payload};
 use super::rice::Parts;
 use super::roaring::Bitmap;
 use super::space::Space;
@@ -37,7 +37,7 @@ use crate::codec::text::Text;
 /// assert!(named.eq([("orders".to_string(), 3), ("orders".to_string(), 7)]));
 /// # Ok::<(), tenure::codec::EncodeError>(())
 /// ```
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CompactUserData<'a> {
     generation: Option<i32>,
     rack: Option<Text<'a>>,
@@ -52,7 +52,7 @@ pub struct CompactUserData<'a> {
 }
 
 /// A payload that was checked.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Body<'a> {
     Runs,
     Deltas,
@@ -241,17 +241,36 @@ impl<'a> CompactUserData<'a> {
 
     /// The partitions, ascending by topic number and partition.
     ///
-    /// Cost: a few instructions a partition; `for_each` and `fold` are faster than a `for` loop.
+    /// Cost: a few instructions a partition; `for_each` and `fold` are faster than a `for` loop. A few bytes of a
+    /// stranger can claim 2^32 partitions: ask [`partition_count`](Self::partition_count) first, or walk the
+    /// [`ranges`](Self::ranges).
     #[must_use]
     pub fn claims(&self) -> Claims<'a> {
-        let payload = match self.body {
+        Claims { payload: self.payload(), locator: self.space.locator(), left: self.count }
+    }
+
+    /// The partitions as ranges, ascending by topic number and partition.
+    #[must_use]
+    pub fn ranges(&self) -> ClaimRanges<'a> {
+        ClaimRanges::new(self.payload(), self.space.locator())
+    }
+
+    /// The partitions as ranges, each with the name of its topic.
+    ///
+    /// Order: topics that are named in the data, then those of the subscription's list.
+    pub fn named_ranges(&self) -> impl Iterator<Item = (Text<'a>, ClaimRange)> + Clone {
+        let names = self.literals.iter().chain(self.topics);
+        NamedRanges { ranges: self.ranges(), names, next: 0, name: Text::default() }
+    }
+
+    fn payload(&self) -> Payload<'a> {
+        match self.body {
             Body::Runs => Payload::Runs(Runs::new(self.payload)),
             Body::Deltas => Payload::Deltas(Deltas::new(self.payload)),
             Body::Roaring(bitmap) => Payload::Roaring(bitmap.iter()),
             Body::Rice(parts) => Payload::Rice(parts.iter()),
             Body::Bits => Payload::Bits(Bits::new(self.payload)),
-        };
-        Claims { payload, locator: self.space.locator(), left: self.count }
+        }
     }
 
     /// The place in the subscription's list of the topic with this number; `None` for one that is named in the data.
@@ -326,19 +345,32 @@ impl<'a> CompactUserData<'a> {
     /// `ranges` has for each topic of the subscription's list where its partitions are in the row. Bits that are set
     /// stay set. Partitions beyond a range, and topics that are named in the data, have no place.
     ///
-    /// Cost: O(partitions), without a list in between.
-    pub fn set_bits(&self, ranges: &[Range<u32>], row: &mut [u64]) -> usize {
-        let mut lost = 0_usize;
-        self.claims().for_each(|Claim { topic, partition }| {
-            let range = self.topic_place(topic).and_then(|place| ranges.get(place));
-            let bit =
-                range.and_then(|range| range.start.checked_add(partition).filter(|bit| *bit < range.end));
-            match bit.and_then(|bit| Some((row.get_mut((bit >> 6) as usize)?, bit & 63))) {
-                Some((word, bit)) => *word |= 1_u64.wrapping_shl(bit),
-                None => lost = lost.saturating_add(1),
-            }
-        });
+    /// Cost: a step for each run of partitions and each word of the row, without a list in between.
+    pub fn set_bits(&self, ranges: &[Range<u32>], row: &mut [u64]) -> u64 {
+        let mut lost = 0_u64;
+        let row_bits = (row.len() as u64).saturating_mul(64);
+        for ClaimRange { topic, from, to } in self.ranges() {
+            let place = self.topic_place(topic).and_then(|place| ranges.get(place));
+            let (start, end) = place.map_or((0, 0), |place| (u64::from(place.start), u64::from(place.end)));
+            let first = start.saturating_add(u64::from(from));
+            let behind = start.saturating_add(u64::from(to)).saturating_add(1).min(end).min(row_bits);
+            let claimed = u64::from(to.saturating_sub(from)).saturating_add(1);
+            lost = lost.saturating_add(claimed).saturating_sub(behind.saturating_sub(first));
+            set_range(row, first, behind);
+        }
         lost
+    }
+}
+
+/// Sets the bits `first..behind`, which are in the row.
+#[inline]
+fn set_range(row: &mut [u64], first: u64, behind: u64) {
+    let mut at = first;
+    while at < behind {
+        let Some(word) = usize::try_from(at >> 6).ok().and_then(|word| row.get_mut(word)) else { return };
+        let here = behind.saturating_sub(at).min(64_u64.saturating_sub(at & 63));
+        *word |= u64::MAX.wrapping_shr(64_u64.saturating_sub(here) as u32).wrapping_shl((at & 63) as u32);
+        at = at.saturating_add(here);
     }
 }
 

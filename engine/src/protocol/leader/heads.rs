@@ -10,6 +10,7 @@
 
 use alloc::vec::Vec;
 
+use crate::codec::Text;
 use crate::id::TopicIndex;
 use crate::topology::Topology;
 
@@ -171,6 +172,22 @@ impl Heads {
         let len = usize::try_from(i16::from_be_bytes(*len)).ok()?;
         let name = core::str::from_utf8(rest.get(..len)?).ok()?;
         self.topology.find(name).map(TopicIndex::at)
+    }
+
+    /// The topic with this name, which is probably the one given.
+    pub(super) fn topic(&self, name: Text<'_>, next: usize) -> Option<usize> {
+        let known = |topic: usize| self.topology.name(TopicIndex::new(topic as u32)).as_bytes();
+        if next < self.list.len() && known(next) == name.as_bytes() {
+            return Some(next);
+        }
+        self.topology.find(&name.to_str_lossy()).map(TopicIndex::at)
+    }
+
+    /// The index of a partition, if it exists.
+    #[inline]
+    pub(super) fn partition(&self, topic: u32, number: u32) -> Option<u32> {
+        let head = self.list.get(topic as usize)?;
+        (number < head.count).then(|| head.base + number)
     }
 
     /// Bytes of a topic's name.

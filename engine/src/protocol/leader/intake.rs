@@ -206,7 +206,7 @@ impl<M: JoinEntry> Feed<'_, M> {
         if let Some(instance) = member.instance_id() {
             add.instance(instance);
         }
-        if let Some(rack) = subscription.rack {
+        if let Some(rack) = subscription.rack.or_else(|| history.compact?.rack()) {
             add.rack(&rack.to_str_lossy());
         }
         add.generation(history.generation.unwrap_or(-1));
@@ -220,6 +220,23 @@ impl<M: JoinEntry> Feed<'_, M> {
             match self.resolver.find(block.topic) {
                 Some(topic) => add.owned_index(topic, block.partitions),
                 None => add.owned(&block.topic.to_str_lossy(), block.partitions),
+            };
+        }
+        let Some(compact) = history.compact else { return Ok(()) };
+        self.resolver.next = 0;
+        let mut last = None;
+        for (name, range) in compact.named_ranges() {
+            let topic = match last {
+                Some((number, topic)) if number == range.topic => topic,
+                _ => self.resolver.find(name),
+            };
+            last = Some((range.topic, topic));
+            // Kafka's numbers end with 2^31: what is beyond them is nothing that could be given up.
+            let Ok(from) = i32::try_from(range.from) else { continue };
+            let to = i32::try_from(range.to).unwrap_or(i32::MAX);
+            match topic {
+                Some(topic) => add.owned_index_range(topic, from, to),
+                None => add.owned_range(&name.to_str_lossy(), from, to),
             };
         }
         Ok(())

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::heads::{Heads, Listed};
-use crate::codec::sticky::STICKY;
-use crate::codec::{Blocks, History, Names, Reader, Subscription};
+use crate::codec::sticky::{STICKY, TENURE_COOPERATIVE_STICKY};
+use crate::codec::{Blocks, CompactUserData, History, Names, Reader, Subscription};
 
 /// What was read of a member, beside its claims.
 #[derive(Debug, Clone, Copy)]
@@ -43,12 +43,78 @@ pub(super) struct Course {
     pub(super) claims: Vec<u32>,
     /// The topics that the last member's claims were in, in its order.
     sequence: Vec<u32>,
+    places: Places,
+}
+
+/// What places in a topic list stand for, where members claim by them.
+#[derive(Debug, Clone, Default)]
+struct Places {
+    /// Whether this is about the list of the last member that was taken.
+    current: bool,
+    /// The topic at each place; [`NOWHERE`] for one that does not exist.
+    topics: Vec<u32>,
+    /// Whether topics ascend.
+    ascend: bool,
+    /// The list's checksum.
+    seal: u32,
+}
+
+/// No topic.
+const NOWHERE: u32 = u32::MAX;
+
+impl Places {
+    fn resolve(&mut self, list: Names<'_>, heads: &Heads) {
+        self.current = false;
+        self.topics.clear();
+        self.seal = CompactUserData::seal(list);
+        let mut next = 0;
+        for name in list {
+            let topic = heads.topic(name, next);
+            next = topic.map_or(next, |topic| topic + 1);
+            self.topics.push(topic.map_or(NOWHERE, |topic| topic as u32));
+        }
+        self.ascend = self.topics.is_sorted_by(|a, b| a < b);
+    }
+
+    /// Reads compact user data and appends its claims. `None` if there is anything strange in it.
+    fn read(
+        &self,
+        data: &[u8],
+        list: Names<'_>,
+        heads: &Heads,
+        claims: &mut Vec<u32>,
+    ) -> Option<Option<i32>> {
+        let read = CompactUserData::decode_sealed(data, list, self.seal).ok()?;
+        if !read.literals().is_empty() || read.rack().is_some() {
+            return None;
+        }
+        // What does not exist ends the walk, so that no claim takes more room than a partition that exists.
+        if !read.encoding().says_runs() {
+            let mut whole = true;
+            claims.reserve(read.partition_count());
+            read.claims().for_each(|claim| {
+                let topic = self.topics.get(claim.topic as usize).copied().unwrap_or(NOWHERE);
+                match heads.partition(topic, claim.partition) {
+                    Some(partition) => claims.push(partition),
+                    None => whole = false,
+                }
+            });
+            return whole.then(|| read.generation());
+        }
+        for range in read.ranges() {
+            let topic = self.topics.get(range.topic as usize).copied().unwrap_or(NOWHERE);
+            let (from, to) = (heads.partition(topic, range.from)?, heads.partition(topic, range.to)?);
+            claims.extend(from..=to);
+        }
+        Some(read.generation())
+    }
 }
 
 impl Course {
     pub(super) fn clear(&mut self) {
         self.claims.clear();
         self.sequence.clear();
+        self.places.current = false;
     }
 
     /// Reads a member, with `previous` the topic list of the last one that was taken; appends its claims. `None`, and
@@ -117,6 +183,19 @@ impl Course {
                 }
                 Reader::new(listed.rest).i32("generation").ok().filter(|&generation| generation >= 0)
             }
+            Some(data) if protocol_name == TENURE_COOPERATIVE_STICKY => {
+                // Claims in two places are to be read with care.
+                if self.claims.len() > from {
+                    return None;
+                }
+                if !(same && self.places.current) {
+                    self.places.resolve(topics, heads);
+                }
+                let told = self.places.read(data, topics, heads, &mut self.claims)?;
+                self.places.current = true;
+                (ascend, blocks) = (self.places.ascend, (0, 0));
+                told.or((generation >= 0).then_some(generation))
+            }
             _ => {
                 let subscription = Subscription {
                     version,
@@ -147,6 +226,6 @@ impl Course {
     }
 
     pub(super) fn memory_usage(&self) -> usize {
-        (self.claims.capacity() + self.sequence.capacity()) * 4
+        (self.claims.capacity() + self.sequence.capacity() + self.places.topics.capacity()) * 4
     }
 }

@@ -72,7 +72,7 @@ pub enum AssignmentVersion {
 /// | protocol name | claims and generation from | members |
 /// |---|---|---|
 /// | `cooperative-sticky` | the subscription; the generation from its user data if it has none itself | cooperative |
-/// | `tenure-cooperative-sticky` | the subscription; who must give something up is told so in its user data | cooperative |
+/// | `tenure-cooperative-sticky` | [compact](crate::codec::compact) user data; who must give something up is told so in its assignment's | cooperative |
 /// | `sticky` | the user data alone | eager |
 /// | `range`, `roundrobin` | not looked at for the choice | eager |
 ///

@@ -69,7 +69,7 @@ impl<'s> LeaderRound<'s> {
     }
 
     /// The members whose user data could not be read, by id, and why: they were treated as having no history
-    /// (`sticky`) or no generation (`cooperative-sticky`).
+    /// (`sticky`, `tenure-cooperative-sticky`) or no generation (`cooperative-sticky`).
     pub fn unreadable(&self) -> impl ExactSizeIterator<Item = (&'s str, DecodeError)> + Clone + use<'s> {
         let scratch = self.scratch;
         let id = |member: u32| scratch.group.id(MemberIndex::new(member));

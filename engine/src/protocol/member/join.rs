@@ -2,6 +2,7 @@
 
 use super::super::error::{ErrorCode, ProtocolError};
 use super::super::message::{JoinGroupRequest, JoinGroupResponse, JoinProtocol};
+use super::super::partition_set::PartitionSet;
 use super::super::payload::{MemberSubscription, with_blocks};
 use super::super::selection::{RebalanceProtocol, UserData};
 use super::Member;
@@ -9,6 +10,7 @@ use super::action::{Action, CallbackKind, CommitError, Report, RequestId};
 use super::request::{Pending, RequestKind};
 use super::state::{Joined, LeavePhase, RejoinReason, State};
 use crate::codec::StickyFields;
+use crate::codec::compact::{CompactFields, Owned, TopicList};
 
 impl Member {
     /// Starts a rebalance if there is a reason; false if there is none.
@@ -87,8 +89,9 @@ impl Member {
         self.state = State::Joining { request };
     }
 
-    /// Each assignor with its subscription. The claims go to all of them: an eager leader that can read claims
-    /// thereby sees what is still held when a group falls back.
+    /// Each assignor with its subscription. The claims go to all of them, be it in the subscription's own list or in
+    /// compact user data: so that whichever is selected sees what is still held, and an eager leader that can read
+    /// claims does when a group falls back.
     fn join_protocols(&self) -> Result<Vec<JoinProtocol>, ProtocolError> {
         let version = self.config.subscription_version;
         let announce = self.config.announce_assignor_version;
@@ -106,11 +109,13 @@ impl Member {
                         Some(self.claim_generation.unwrap_or(-1).to_be_bytes().to_vec())
                     }
                     UserData::Sticky => Some(self.sticky_user_data()?),
+                    UserData::Compact => Some(self.compact_user_data()?),
                 };
+                let elsewhere = *assignor.user_data() == UserData::Compact;
                 let subscription = MemberSubscription {
                     topics: self.topics().to_vec(),
                     user_data,
-                    owned: self.owned.clone(),
+                    owned: if elsewhere { PartitionSet::new() } else { self.owned.clone() },
                     generation: self.claim_generation,
                     rack: self.config.rack.clone(),
                 };
@@ -121,6 +126,30 @@ impl Member {
                 })
             })
             .collect()
+    }
+
+    /// Everything that Tenure's own leader wants to know: what is owned, since when, and where the version of the
+    /// subscription has no place for it, the rack.
+    fn compact_user_data(&self) -> Result<Vec<u8>, ProtocolError> {
+        let names: Vec<&str> = self.topics().iter().map(String::as_str).collect();
+        let rack = self.config.rack.as_deref().filter(|_| self.config.subscription_version < 3);
+        let bytes = TopicList::new(&names).and_then(|topics| {
+            with_blocks(&self.owned, |owned| {
+                let owned = Owned::Blocks(owned);
+                CompactFields {
+                    owned,
+                    generation: self.claim_generation,
+                    rack,
+                    ..CompactFields::new(&topics)
+                }
+                .encode()
+            })
+        });
+        bytes.map_err(|error| ProtocolError::Config {
+            setting: "compact user data",
+            given: error.to_string(),
+            needed: "topic names and partitions that the wire can carry".into(),
+        })
     }
 
     /// What the eager sticky assignor remembers: the last assignment, though it was given back before joining.
