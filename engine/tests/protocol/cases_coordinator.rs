@@ -1,8 +1,9 @@
 //! The cases of `datasets/cases/protocol` that a coordinator answers for. Each scenario's name has its case's id.
 
-use tenure::protocol::coordinator::{Config, GroupPhase, check_roll_out};
+use tenure::protocol::coordinator::{Config, GroupPhase};
 use tenure::protocol::error::ErrorCode;
 use tenure::protocol::message::*;
+use tenure::protocol::selection::check_roll_out;
 
 use crate::broker::*;
 
@@ -27,7 +28,7 @@ fn case_212_no_protocol_in_common_is_refused_and_explained() {
         (why.supported.as_slice(), why.offered.as_slice()),
         (&["range".to_owned()][..], &["cooperative-sticky".to_owned()][..])
     );
-    assert!(why.to_string().contains("Two rolling restarts are needed"), "{why}");
+    assert!(why.to_string().contains("two rolling restarts are needed"), "{why}");
     assert!(ErrorCode::InconsistentGroupProtocol.remedy().contains("twice"));
     assert_eq!(broker.coordinator.explain_refusal(GROUP, &["cooperative-sticky", "range"]), None);
     // The same check before the roll-out: each step of the right way passes.

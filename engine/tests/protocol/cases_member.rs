@@ -184,7 +184,7 @@ fn case_212_no_protocol_in_common_tells_the_two_restarts() {
     assert!(text.contains(COOP) && text.contains("restart the group twice"), "{text}");
     // Before the roll-out it says what the group supports.
     let text = check_roll_out(&[["range"], ["range"]], &[COOP]).unwrap_err().to_string();
-    assert!(text.contains("supports (range)") && text.contains("two rolling restarts"), "{text}");
+    assert!(text.contains("supports [range]") && text.contains("two rolling restarts"), "{text}");
 }
 
 #[test]

@@ -107,7 +107,7 @@ fn settings_that_contradict_each_other_name_the_remedy() {
 fn a_roll_out_is_checked_before_it_starts() {
     let group = [vec!["range"], vec!["range", "sticky"]];
     let error = check_roll_out(&group, &["cooperative-sticky"]).unwrap_err().to_string();
-    assert!(error.contains("(range)"), "{error}");
+    assert!(error.contains("[range]"), "{error}");
     assert!(error.contains("[range, cooperative-sticky]"), "{error}");
     let path = roll_out_path(&Assignor::range(), &Assignor::cooperative_sticky());
     let mut list: Vec<Vec<String>> = vec![vec!["range".into()]; 2];

@@ -7,7 +7,6 @@ use super::config::Config;
 use super::group::Group;
 use super::offsets::InFlight;
 use super::record::Record;
-use super::rollout::{NoCommonProtocol, check_roll_out};
 use super::roster::millis;
 use crate::fence::{
     Blocker, CommitIdentity, GroupPhase, MarkerVerdict, ProducerFence, Rules, admit_commit,
@@ -20,6 +19,7 @@ use crate::protocol::message::{
     OffsetFetchRequest, OffsetFetchResponse, Request, Response, SyncGroupRequest, SyncGroupResponse,
     TopicPartition, TxnMarkerRequest, TxnMarkerResponse, TxnOffsetCommitRequest,
 };
+use crate::protocol::selection::{NoCommonProtocol, check_roll_out};
 
 /// Whether this broker leads the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -451,12 +451,8 @@ impl Coordinator {
         if group.roster.is_empty() {
             return None;
         }
-        let names = |seat: &'_ super::roster::Seat| -> Vec<String> {
-            seat.protocols.iter().map(|one| one.name.clone()).collect()
-        };
-        let members: Vec<Vec<String>> = group.roster.seats().map(names).collect();
-        let offered: Vec<String> = offered.iter().map(|name| (*name).to_owned()).collect();
-        check_roll_out(&members, &offered).err()
+        let members: Vec<Vec<&str>> = group.roster.seats().map(|seat| seat.names()).collect();
+        check_roll_out(&members, offered).err()
     }
 
     pub(super) fn context(&mut self, now_ms: u64) -> Context<'_> {

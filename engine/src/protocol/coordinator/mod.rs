@@ -30,15 +30,12 @@ mod join;
 mod load;
 mod offsets;
 mod record;
-mod rollout;
 mod roster;
-mod vote;
 
 pub use action::{Action, AppendId};
 pub use broker::{Coordinator, GroupDescription, MemberDescription};
 pub use config::Config;
 pub use record::{GroupRecord, MemberRecord, OffsetRecord, Record};
-pub use rollout::{NoCommonProtocol, check_roll_out};
 
 pub use crate::fence::GroupPhase;
 pub use crate::protocol::message::Caller;

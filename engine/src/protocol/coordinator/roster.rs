@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::record::MemberRecord;
-use super::vote::elected;
 use crate::protocol::message::{Caller, JoinGroupRequest, JoinMember, JoinProtocol};
+use crate::protocol::selection::vote;
 
 /// A member, as the coordinator keeps it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,6 +100,11 @@ impl Seat {
 
     pub(super) fn offers(&self, protocol: &str) -> bool {
         self.protocols.iter().any(|one| one.name == protocol)
+    }
+
+    /// The names of its assignors, the preferred one first.
+    pub(super) fn names(&self) -> Vec<&str> {
+        self.protocols.iter().map(|one| one.name.as_str()).collect()
     }
 
     pub(super) fn protocol(&self, name: &str) -> Option<&JoinProtocol> {
@@ -246,28 +251,10 @@ impl Roster {
         eldest.map(|seat| seat.member_id.clone())
     }
 
-    /// The assignors that every member offers.
-    pub(super) fn common_protocols(&self) -> BTreeSet<&str> {
-        let mut seats = self.seats.values();
-        let Some(first) = seats.next() else { return BTreeSet::new() };
-        let offered = first.protocols.iter().map(|one| one.name.as_str());
-        offered.filter(|name| self.seats.values().all(|seat| seat.offers(name))).collect()
-    }
-
-    /// The vote: each member is for the first of its assignors that all offer; most votes win.
-    ///
-    /// Order: of equal votes, see [`elected`].
+    /// What the members vote for.
     pub(super) fn vote(&self) -> Option<String> {
-        let candidates = self.common_protocols();
-        let mut votes: BTreeMap<&str, usize> = BTreeMap::new();
-        for seat in self.seats.values() {
-            let choice = seat.protocols.iter().find(|one| candidates.contains(one.name.as_str()));
-            if let Some(choice) = choice {
-                let count = votes.entry(choice.name.as_str()).or_default();
-                *count = count.saturating_add(1);
-            }
-        }
-        elected(&votes).map(str::to_owned)
+        let lists: Vec<Vec<&str>> = self.seats.values().map(Seat::names).collect();
+        vote(&lists).map(str::to_owned)
     }
 
     /// All members as the leader sees them.

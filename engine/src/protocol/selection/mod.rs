@@ -9,7 +9,12 @@
 //!   generation ([`ProtocolPolicy::Selected`]); or, as the released Java consumer does it, by the list's common
 //!   protocol for the whole life of the member ([`ProtocolPolicy::Common`]).
 
+mod election;
+mod rollout;
+
 use core::fmt;
+
+pub use rollout::{NoCommonProtocol, check_roll_out, common_names, roll_out_path, vote};
 
 use super::error::ProtocolError;
 
@@ -306,82 +311,6 @@ pub fn highest_common(assignors: &[Assignor]) -> Option<RebalanceProtocol> {
         .into_iter()
         .rev()
         .find(|protocol| assignors.iter().all(|one| one.protocols.contains(protocol)))
-}
-
-/// Checks before a roll-out whether a member with the list `joining` would be let into a group whose members have
-/// the lists `group`, and says what to do if not.
-///
-/// # Errors
-///
-/// [`ProtocolError::Config`] when no assignor is in all lists; it names what the group supports and the two
-/// rolling restarts that lead there.
-///
-/// # Examples
-///
-/// ```
-/// use tenure::protocol::selection::check_roll_out;
-///
-/// let group = [vec!["range"], vec!["range"]];
-/// let error = check_roll_out(&group, &["cooperative-sticky"]).unwrap_err().to_string();
-/// assert!(error.contains("range") && error.contains("two rolling restarts"));
-/// assert_eq!(check_roll_out(&group, &["range", "cooperative-sticky"]).unwrap(), ["range"]);
-/// ```
-pub fn check_roll_out<S: AsRef<str>, L: AsRef<[S]>>(
-    group: &[L],
-    joining: &[&str],
-) -> Result<Vec<String>, ProtocolError> {
-    let supported = common_names(group);
-    let shared: Vec<String> = joining
-        .iter()
-        .filter(|name| group.iter().all(|list| list.as_ref().iter().any(|one| one.as_ref() == **name)))
-        .map(|name| (*name).to_owned())
-        .collect();
-    if !shared.is_empty() {
-        return Ok(shared);
-    }
-    let first = supported.first().map_or("the old assignor", String::as_str);
-    let wanted = joining.first().copied().unwrap_or("the new assignor");
-    Err(ProtocolError::Config {
-        setting: ASSIGNORS,
-        given: joining.join(", "),
-        needed: format!(
-            "an assignor that the whole group supports ({}); to change it two rolling restarts are needed: \
-             first list [{first}, {wanted}] in every member, then [{wanted}] alone",
-            if supported.is_empty() { "none at present".to_owned() } else { supported.join(", ") },
-        ),
-    })
-}
-
-/// The assignor names that are in every list, in the order of the first.
-pub fn common_names<S: AsRef<str>, L: AsRef<[S]>>(lists: &[L]) -> Vec<String> {
-    let Some((first, rest)) = lists.split_first() else { return Vec::new() };
-    first
-        .as_ref()
-        .iter()
-        .map(AsRef::as_ref)
-        .filter(|name| rest.iter().all(|list| list.as_ref().iter().any(|one| one.as_ref() == *name)))
-        .map(str::to_owned)
-        .collect()
-}
-
-/// The lists to roll out one after the other so that a group gets from one assignor to another, each step safe.
-///
-/// Source: KIP-429, recommended upgrade procedure; the way back is the same path walked the other way.
-///
-/// # Examples
-///
-/// ```
-/// use tenure::protocol::selection::{Assignor, roll_out_path};
-///
-/// let path = roll_out_path(&Assignor::range(), &Assignor::cooperative_sticky());
-/// assert_eq!(path, [vec!["range", "cooperative-sticky"], vec!["cooperative-sticky"]]);
-/// assert_eq!(roll_out_path(&Assignor::range(), &Assignor::range()).len(), 0);
-/// ```
-pub fn roll_out_path(from: &Assignor, to: &Assignor) -> Vec<Vec<String>> {
-    if from.name == to.name {
-        return Vec::new();
-    }
-    vec![vec![from.name.clone(), to.name.clone()], vec![to.name.clone()]]
 }
 
 const ASSIGNORS: &str = "partition.assignment.strategy";
