@@ -94,6 +94,13 @@ impl GroupBuilder {
         MemberBuilder { builder: self }
     }
 
+    /// Sets the generation of a member that was added before, by its number in the order of adding.
+    pub(crate) fn set_generation(&mut self, number: usize, generation: i32) {
+        if let Some(raw) = self.members.get_mut(number) {
+            raw.generation = generation.max(-1);
+        }
+    }
+
     /// The topology.
     pub fn topology(&self) -> &Topology {
         &self.topology

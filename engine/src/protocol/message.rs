@@ -637,6 +637,25 @@ pub enum Response {
 }
 
 impl Response {
+    /// Kafka's name of the request that it answers.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::JoinGroup(_) => "JoinGroup",
+            Self::SyncGroup(_) => "SyncGroup",
+            Self::Heartbeat(_) => "Heartbeat",
+            Self::LeaveGroup(_) => "LeaveGroup",
+            Self::OffsetCommit(_) => "OffsetCommit",
+            Self::OffsetFetch(_) => "OffsetFetch",
+            Self::TxnOffsetCommit(_) => "TxnOffsetCommit",
+            Self::TxnMarker(_) => "WriteTxnMarkers",
+            Self::InitProducerId(_) => "InitProducerId",
+            Self::AddPartitionsToTxn(_) => "AddPartitionsToTxn",
+            Self::AddOffsetsToTxn(_) => "AddOffsetsToTxn",
+            Self::EndTxn(_) => "EndTxn",
+            Self::FindCoordinator(_) => "FindCoordinator",
+        }
+    }
+
     /// The answer's first error, wherever its layout keeps it.
     pub fn error(&self) -> ErrorCode {
         match self {

@@ -288,7 +288,7 @@ pub fn encode_round(
 }
 
 /// The partitions of some blocks.
-fn partitions(blocks: Blocks<'_>) -> PartitionSet {
+pub(super) fn partitions(blocks: Blocks<'_>) -> PartitionSet {
     let mut read = Vec::new();
     for block in blocks.iter() {
         let topic = block.topic.to_str_lossy();

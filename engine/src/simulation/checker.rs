@@ -39,6 +39,8 @@ pub enum Rule {
     OwnersCommit,
     /// No record is skipped: nobody starts behind a record that was never processed.
     AtLeastOnce,
+    /// Each input record of a transactional workload comes out exactly once.
+    ExactlyOnce,
     /// Callbacks come one at a time, never empty, assigned before revoked or lost.
     Callbacks,
     /// Once nothing goes wrong any more, all partitions are read.
@@ -126,12 +128,13 @@ impl Checker {
         view.generation == Some(self.truth.generation) && self.truth.members.contains(&view.member_id)
     }
 
-    /// The coordinator accepted a commit of this partition.
+    /// The coordinator accepted a commit of this partition, as part of a transaction or not.
     pub(super) fn accepted(
         &mut self,
         request: &OffsetCommitRequest,
         partition: &TopicPartition,
         offset: i64,
+        transactional: bool,
         now_ms: u64,
     ) {
         let by = format!(
@@ -148,6 +151,9 @@ impl Checker {
         {
             let detail = format!("{by}, though {owner} owns it");
             self.break_rule(Rule::OwnersCommit, now_ms, detail);
+        }
+        if transactional {
+            return;
         }
         if offset > self.frontier.get(partition).copied().unwrap_or(0) {
             self.break_rule(

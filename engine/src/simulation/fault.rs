@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use super::transactions::TransactionStep;
+
 /// What may go wrong with any message or callback. Units: `*_per_mille` of a thousand, `*_ms` milliseconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Faults {
@@ -72,6 +74,10 @@ pub enum DisturbanceKind {
     StaleMetadata { process: usize, for_ms: u64 },
     /// The coordinator moves to the other broker, which loads for a while.
     Failover { load_ms: u64 },
+    /// The transaction coordinator moves to the other broker, which loads for a while.
+    TransactionFailover { load_ms: u64 },
+    /// A process stands still the next time it comes to a step of a transaction.
+    PauseAt { process: usize, step: TransactionStep, for_ms: u64 },
     /// A topic is created, or created again.
     CreateTopic { topic: usize, partitions: i32 },
     /// A topic is deleted.

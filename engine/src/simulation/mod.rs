@@ -10,6 +10,7 @@
 //! | [`Rule::OneReader`], [`Rule::OneOwner`] | always |
 //! | [`Rule::OwnersCommit`] | always |
 //! | [`Rule::AtLeastOnce`] | always |
+//! | [`Rule::ExactlyOnce`] | always, in runs with transactions |
 //! | [`Rule::Callbacks`], [`Rule::Contract`] | always |
 //! | [`Rule::Settles`] | once the faults have stopped and their last timeouts have passed |
 //! | [`Rule::Rounds`] | for one newcomer to the quiet group |
@@ -31,20 +32,24 @@ mod assign;
 mod checker;
 mod fault;
 mod minimise;
+mod mutation;
 mod network;
 mod process;
 mod random;
 mod scenario;
 mod timeline;
+mod transactions;
 mod workload;
 mod world;
 
 pub use checker::{Rule, Violation};
 pub use fault::{Disturbance, DisturbanceKind, Faults};
 pub use minimise::minimise;
+pub use mutation::Mutation;
 pub use random::Random;
 pub use scenario::Scenario;
 pub use timeline::{Entry, Timeline};
+pub use transactions::{Naming, TransactionOptions, TransactionStep};
 pub use workload::{Options, ProcessOptions, Regime};
 pub use world::Outcome;
 

@@ -5,15 +5,34 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use super::fault::Faults;
 use super::random::Random;
+use super::transactions::Batch;
+use crate::fence::cycle;
+use crate::fence::transaction::{MarkerTarget, Producer};
+use crate::protocol::error::ErrorCode;
 use crate::protocol::member::RequestId;
-use crate::protocol::message::{Request, Response};
+use crate::protocol::message::{CoordinatorKind, Request, Response, TxnMarkerRequest};
 
-/// One end of a request: a process in one of its lives, and the request's number there.
+/// What of a process sent a request, and the request's number there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Origin {
+    /// The group member.
+    Member(RequestId),
+    /// The read-process-write loop, to this coordinator or in search of it.
+    Loop(cycle::RequestId, CoordinatorKind),
+    /// The fetch of committed offsets.
+    Fetch(cycle::RequestId),
+    /// The fetch's search for its coordinator.
+    Find,
+    /// The producer, with results.
+    Write(u64),
+}
+
+/// One end of a request: a process in one of its lives, and the request there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Sender {
     pub(super) process: usize,
     pub(super) life: u32,
-    pub(super) request: RequestId,
+    pub(super) of: Origin,
 }
 
 #[derive(Debug, Clone)]
@@ -31,6 +50,42 @@ pub(super) enum Message {
     Broken {
         to: Sender,
     },
+    /// Results on their way to the output's log.
+    Write {
+        from: Sender,
+        producer: Producer,
+        sequence: i32,
+        batches: Vec<Batch>,
+    },
+    Written {
+        to: Sender,
+        error: ErrorCode,
+    },
+    /// From the transaction coordinator on one broker to a log on another.
+    Marker {
+        from: usize,
+        node: usize,
+        target: MarkerTarget,
+        marker: TxnMarkerRequest,
+    },
+    Marked {
+        to: usize,
+        target: MarkerTarget,
+        marker: TxnMarkerRequest,
+        error: ErrorCode,
+    },
+}
+
+impl Message {
+    /// The process at one end, if there is one, and whether that end is the sender.
+    fn end(&self) -> (Option<Sender>, bool) {
+        match self {
+            Self::ToBroker { from, .. } | Self::Write { from, .. } => (Some(*from), true),
+            Self::ToProcess { to, .. } | Self::Broken { to } | Self::Written { to, .. } => (Some(*to), false),
+            Self::Marker { .. } => (None, true),
+            Self::Marked { .. } => (None, false),
+        }
+    }
 }
 
 /// All messages on their way, by the time of their arrival.
@@ -45,25 +100,24 @@ pub(super) struct Network {
 
 impl Network {
     pub(super) fn send(&mut self, message: Message, faults: &Faults, random: &mut Random, now_ms: u64) {
-        let sender = match &message {
-            Message::ToBroker { from, .. } => *from,
-            Message::ToProcess { to, .. } | Message::Broken { to } => *to,
-        };
+        let (end, to_broker) = message.end();
         if random.chance(faults.loss_per_mille) {
-            if random.chance(500) {
-                self.put(Message::Broken { to: sender }, now_ms + random.between(1, 500));
+            if random.chance(500)
+                && let Some(end) = end
+            {
+                self.put(Message::Broken { to: end }, now_ms + random.between(1, 500));
             }
             return;
         }
         let copies = if random.chance(faults.duplicate_per_mille) { 2 } else { 1 };
-        let to_broker = matches!(message, Message::ToBroker { .. });
         for _ in 0..copies {
             let mut at_ms = now_ms + random.between(1, faults.latency_max_ms.max(1));
             if random.chance(faults.slow_per_mille) {
                 at_ms += random.below(faults.slow_max_ms + 1);
             }
             if !faults.reorder {
-                let last = self.last.entry((sender.process, to_broker)).or_default();
+                let process = end.map_or(usize::MAX, |one| one.process);
+                let last = self.last.entry((process, to_broker)).or_default();
                 at_ms = at_ms.max(*last);
                 *last = at_ms;
             }

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::network::Message;
+use super::transactions::{Producing, TransactionStep};
 use super::workload::{Options, ProcessOptions};
 use crate::protocol::error::ProtocolError;
 use crate::protocol::member::{AssignId, CallbackKind, Member, MemberConfig, Metadata};
-use crate::protocol::message::{SyncAssignment, TopicPartition};
+use crate::protocol::message::{Response, SyncAssignment, TopicPartition};
 use crate::protocol::partition_set::PartitionSet;
-use crate::protocol::selection::{Assignor, ProtocolPolicy, Selection, TENURE_COOPERATIVE_STICKY};
+use crate::protocol::selection::{Assignor, ProtocolPolicy, Selection};
 
 /// The member's timeouts in a run, short so that a run sees many of them.
 pub(super) const SESSION_TIMEOUT_MS: u64 = 6_000;
@@ -25,6 +26,8 @@ pub(super) struct InCallback {
     pub(super) partitions: PartitionSet,
     pub(super) ends_ms: u64,
     pub(super) fails: bool,
+    /// Whether the transactional side hears of the revocation only when the callback ends, and may commit till then.
+    pub(super) commits_first: bool,
 }
 
 /// A leader's computation under way.
@@ -56,6 +59,14 @@ pub(super) struct Process {
     pub(super) positions: BTreeMap<TopicPartition, i64>,
     pub(super) closing: bool,
     pub(super) restart_in_ms: u64,
+    /// Its transactional side, once it has one.
+    pub(super) producing: Option<Producing>,
+    /// Where in a transaction it is to stand still, and for how long.
+    pub(super) stops_at: Option<(TransactionStep, u64)>,
+    /// What it was about to send when it stood still.
+    pub(super) outbox: VecDeque<Message>,
+    /// The last assignment that it was answered, for a mutation.
+    pub(super) late: Option<Response>,
 }
 
 /// What a process does next.
@@ -68,6 +79,7 @@ pub(super) enum Chore {
     EndComputation,
     TakeMetadata,
     Refresh,
+    Produce,
     Timeout,
     Tick,
 }
@@ -91,6 +103,10 @@ impl Process {
             positions: BTreeMap::new(),
             closing: false,
             restart_in_ms: 0,
+            producing: None,
+            stops_at: None,
+            outbox: VecDeque::new(),
+            late: None,
         }
     }
 
@@ -107,11 +123,8 @@ impl Process {
         config.client_id = format!("p{number}");
         config.group_instance_id = self.options.fixed.then(|| format!("i{number}"));
         config.subscription_version = self.options.subscription_version;
-        if self.options.assignors.iter().any(|name| name.contains("cooperative")) {
+        if self.options.claims() {
             config.subscription_version = config.subscription_version.max(1);
-        }
-        if self.options.assignors.contains(&TENURE_COOPERATIVE_STICKY) {
-            config.subscription_version = config.subscription_version.max(2);
         }
         config.session_timeout_ms = SESSION_TIMEOUT_MS;
         config.heartbeat_interval_ms = HEARTBEAT_INTERVAL_MS;
@@ -137,6 +150,9 @@ impl Process {
         self.metadata.clear();
         self.stale = None;
         self.positions.clear();
+        self.late = None;
+        self.producing = None;
+        self.outbox.clear();
         self.closing = false;
         self.paused_until_ms = None;
     }
@@ -171,6 +187,9 @@ impl Process {
         }
         if let Some(at_ms) = member.poll_timeout() {
             at(at_ms, Chore::Timeout);
+        }
+        if let Some(at_ms) = self.producing.as_ref().and_then(Producing::poll_timeout) {
+            at(at_ms, Chore::Produce);
         }
         at(self.refresh_at_ms, Chore::Refresh);
         at(self.tick_at_ms, Chore::Tick);

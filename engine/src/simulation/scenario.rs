@@ -1,7 +1,9 @@
 //! Courses that operators know, for the timeline: the same one can be run eager and cooperative.
 
 use super::fault::{Disturbance, DisturbanceKind, Faults};
+use super::transactions::{Naming, TransactionOptions, TransactionStep};
 use super::workload::{Options, ProcessOptions, Regime, lists};
+use crate::fence::Rules;
 use crate::protocol::selection::RebalanceProtocol;
 use crate::revoke::Mode;
 
@@ -33,11 +35,14 @@ pub enum Scenario {
     UpgradeToOwn,
     /// The way back.
     DowngradeFromOwn,
+    /// The five steps of KIP-447's edge case: a process stands still before it commits a transaction's offsets, its
+    /// partitions go to another, and it wakes up and commits.
+    ZombieCommit,
 }
 
 impl Scenario {
     /// All scenarios.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::RollingRestart,
         Self::RollingRestartStatic,
         Self::ScaleOut,
@@ -50,6 +55,7 @@ impl Scenario {
         Self::Downgrade,
         Self::UpgradeToOwn,
         Self::DowngradeFromOwn,
+        Self::ZombieCommit,
     ];
 
     /// The scenario's name on the command line.
@@ -67,6 +73,7 @@ impl Scenario {
             Self::Downgrade => "downgrade",
             Self::UpgradeToOwn => "upgrade-to-own",
             Self::DowngradeFromOwn => "downgrade-from-own",
+            Self::ZombieCommit => "zombie-commit",
         }
     }
 
@@ -77,7 +84,7 @@ impl Scenario {
 
     /// Whether it makes sense to run it once eager and once cooperative.
     pub const fn compares(self) -> bool {
-        self.rollout().is_none()
+        self.rollout().is_none() && !matches!(self, Self::ZombieCommit)
     }
 
     /// The lists that are rolled out one after the other, if that is what it is about.
@@ -116,7 +123,8 @@ impl Scenario {
             faults: Faults::NONE,
             disturbances: Vec::new(),
             duration_ms: 40_000,
-            canary: false,
+            transactions: None,
+            mutation: None,
         };
         let step_ms = 6_000;
         let mut plan = |at_ms, kind| options.disturbances.push(Disturbance { at_ms, kind });
@@ -142,6 +150,20 @@ impl Scenario {
             Self::LongPause => plan(10_000, DisturbanceKind::Pause { process: 1, for_ms: 12_000 }),
             Self::TopicGrows => plan(10_000, DisturbanceKind::GrowTopic { topic: 0, by: 3 }),
             Self::Failover => plan(10_000, DisturbanceKind::Failover { load_ms: 1_500 }),
+            Self::ZombieCommit => {
+                options.topics = vec![Some(2)];
+                options.processes.truncate(2);
+                options.duration_ms = 30_000;
+                options.transactions = Some(TransactionOptions {
+                    rules: Rules::Draft,
+                    naming: Naming::Member,
+                    timeout_ms: 10_000,
+                    pace_ms: 2_000,
+                });
+                let step = TransactionStep::CommitOffsets;
+                let kind = DisturbanceKind::PauseAt { process: 0, step, for_ms: 9_000 };
+                options.disturbances.push(Disturbance { at_ms: 10_000, kind });
+            }
             Self::Upgrade | Self::Downgrade | Self::UpgradeToOwn | Self::DowngradeFromOwn => {
                 options.duration_ms = 70_000;
                 for (round, assignors) in self.rollout().into_iter().flatten().enumerate() {

@@ -104,6 +104,10 @@ impl Timeline {
             DisturbanceKind::Failover { load_ms } => {
                 (None, format!("the coordinator moves and loads for {load_ms} ms"))
             }
+            DisturbanceKind::TransactionFailover { load_ms } => {
+                (None, format!("the transaction coordinator moves and loads for {load_ms} ms"))
+            }
+            DisturbanceKind::PauseAt { .. } => return, // told when it comes to that
             DisturbanceKind::CreateTopic { topic, partitions } => {
                 (None, format!("topic t{topic} is created with {partitions} partitions"))
             }
@@ -139,6 +143,10 @@ impl Timeline {
             self.revoked += partitions.len() as u64;
         }
         let text = format!("{kind} {}", short(partitions));
+        self.entries.push(Entry { at_ms, process: Some(process), text });
+    }
+
+    pub(super) fn transaction(&mut self, at_ms: u64, process: usize, text: String) {
         self.entries.push(Entry { at_ms, process: Some(process), text });
     }
 

@@ -3,7 +3,10 @@
 use core::fmt;
 
 use super::fault::{Disturbance, DisturbanceKind, Faults};
+use super::mutation::Mutation;
 use super::random::Random;
+use super::transactions::{Naming, TransactionOptions, TransactionStep};
+use crate::fence::Rules;
 use crate::revoke::Mode;
 
 /// One client process.
@@ -17,6 +20,13 @@ pub struct ProcessOptions {
     pub fixed: bool,
     /// Its topics, bit by topic number.
     pub topics: u32,
+}
+
+impl ProcessOptions {
+    /// Whether its client knows of claims: it writes them and, as leader, reads them.
+    pub(super) fn claims(&self) -> bool {
+        self.subscription_version > 0 || self.assignors.iter().any(|name| name.contains("cooperative"))
+    }
 }
 
 /// Everything a run depends on. The same options give the same run, event by event.
@@ -38,8 +48,10 @@ pub struct Options {
     pub disturbances: Vec<Disturbance>,
     /// So long things go wrong; then the group must settle.
     pub duration_ms: u64,
-    /// The canary: the leader does not withhold what is still owned. A run with it must be caught.
-    pub canary: bool,
+    /// The transactional workload, if this run has it instead of plain commits.
+    pub transactions: Option<TransactionOptions>,
+    /// A fault planted on purpose. A run with it must be caught.
+    pub mutation: Option<Mutation>,
 }
 
 /// What kind of group a run has.
@@ -163,9 +175,39 @@ impl Options {
             faults,
             disturbances: Vec::new(),
             duration_ms,
-            canary: false,
+            transactions: None,
+            mutation: None,
         };
         options.plan_disturbances(&mut random);
+        options
+    }
+
+    /// The options of the run with this seed and the transactional workload: the same group, and more to go wrong.
+    pub fn derive_transactional(seed: u64) -> Self {
+        let mut options = Self::derive(seed);
+        let mut random = Random::new(seed ^ 0x7472_616e_7361_6374);
+        options.transactions = Some(TransactionOptions {
+            rules: if random.chance(300) { Rules::Draft } else { Rules::Shipped },
+            naming: [Naming::Process, Naming::Member, Naming::Group][random.index(3)],
+            timeout_ms: random.between(5_000, 15_000),
+            pace_ms: random.between(100, 1_200),
+        });
+        let mean_gap_ms = random.between(1_500, 6_000);
+        let mut at_ms = 3_000;
+        while at_ms < options.duration_ms {
+            let process = random.index(options.processes.len());
+            let kind = match random.below(10) {
+                0 => DisturbanceKind::TransactionFailover { load_ms: random.between(0, 3_000) },
+                _ => DisturbanceKind::PauseAt {
+                    process,
+                    step: TransactionStep::ALL[random.index(TransactionStep::ALL.len())],
+                    for_ms: random.between(50, 20_000),
+                },
+            };
+            options.disturbances.push(Disturbance { at_ms, kind });
+            at_ms += random.between(1, 2 * mean_gap_ms);
+        }
+        options.disturbances.sort_by_key(|one| one.at_ms);
         options
     }
 
@@ -224,14 +266,13 @@ impl Options {
 impl fmt::Display for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "seed {}", self.seed)?;
-        writeln!(
-            f,
-            "regime {:?}, mode {:?}, {} ms of faults{}",
-            self.regime,
-            self.mode,
-            self.duration_ms,
-            if self.canary { ", canary: nothing is withheld" } else { "" }
-        )?;
+        writeln!(f, "regime {:?}, mode {:?}, {} ms of faults", self.regime, self.mode, self.duration_ms,)?;
+        if let Some(transactions) = &self.transactions {
+            writeln!(f, "{transactions}")?;
+        }
+        if let Some(mutation) = self.mutation {
+            writeln!(f, "planted on purpose: {mutation}")?;
+        }
         for (topic, count) in self.topics.iter().enumerate() {
             let name = Self::topic_name(topic);
             match count {

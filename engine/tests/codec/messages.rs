@@ -195,3 +195,33 @@ fn text_above_32767_bytes_is_refused_where_its_length_could_say_more() {
     value.set("groupId", message::Value::Text(Text::from(&*long)));
     assert_eq!(format.encode(4, &value).unwrap_err().kind.name(), "too-long");
 }
+
+/// The outlook of KIP-429: rebalance protocols in heartbeats. The bytes are put together by hand, field by field.
+#[test]
+fn drafted_heartbeats_carry_rebalance_protocols() {
+    let protocols = json!([{"protocol": 0}, {"protocol": 1}]);
+    let request = |instance: serde_json::Value, protocols: serde_json::Value| {
+        json!({"groupId": "g", "generationId": 7, "memberId": "m", "groupInstanceId": instance,
+               "supportedProtocols": protocols})
+    };
+    let response = |error: i16, protocol: i8| {
+        json!({"throttleTimeMs": 0, "errorCode": error, "protocolToUse": protocol})
+    };
+    let vectors = [
+        ("heartbeat-request-draft", request(json!(null), protocols), "0001670000000700016dffff000000020001"),
+        ("heartbeat-request-draft", request(json!("i"), json!([])), "0001670000000700016d00016900000000"),
+        ("heartbeat-response-draft", response(27, 1), "00000000001b01"),
+        ("heartbeat-response-draft", response(0, -1), "000000000000ff"),
+    ];
+    for (name, value, bytes) in vectors {
+        let format = message::format(name).unwrap();
+        let bytes = unhex(bytes);
+        let read = format.decode(&bytes, 3).unwrap();
+        assert_eq!(to_json(&read.value), value);
+        assert_eq!(encode(format, 3, &from_json(format.fields, &value, 3)).unwrap(), bytes);
+        for cut in 0..bytes.len() {
+            assert!(format.decode(&bytes[..cut], 3).is_err(), "{name} cut at {cut}");
+        }
+        assert!(format.decode(&bytes, 4).is_err() && format.decode(&bytes, 2).is_err(), "{name} has version 3 only");
+    }
+}

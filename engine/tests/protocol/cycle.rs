@@ -101,3 +101,41 @@ fn an_answer_of_another_kind_is_an_error_and_an_old_one_is_ignored() {
     cycle.handle_response(id, answer(&request, ErrorCode::None), 0).unwrap();
     assert_eq!(next(&mut cycle, 0).unwrap().1.name(), "TxnOffsetCommit");
 }
+
+/// Between the loss of its membership and the callback that tells of it a member has no generation. What it committed
+/// then would pass for the commit of a client that is no member, and nobody would fence it.
+#[test]
+fn a_loop_that_was_a_members_commits_nothing_without_a_membership() {
+    let member = GroupMetadata { generation: 1, member_id: "m".into(), ..GroupMetadata::outsider(GROUP) };
+    let fixed = GroupMetadata { group_instance_id: Some("i".into()), ..GroupMetadata::outsider(GROUP) };
+    for lost in [GroupMetadata::outsider(GROUP), fixed] {
+        let (mut cycle, id, request) = waiting_for("AddOffsetsToTxn");
+        cycle.handle_response(id, answer(&request, ErrorCode::None), 0).unwrap();
+        let Some(CycleAction::Send { id, request, .. }) = cycle.poll_action(&lost, 0) else { panic!() };
+        assert!(matches!(request, Request::EndTxn(EndTxnRequest { committed: false, .. })), "{request:?}");
+        cycle.handle_response(id, answer(&request, ErrorCode::None), 0).unwrap();
+        let reason = ErrorCode::UnknownMemberId;
+        assert_eq!(cycle.poll_action(&member, 0), Some(CycleAction::Aborted { reason }));
+        assert_eq!(cycle.phase(), CyclePhase::Ready, "the loop lives");
+    }
+    // A consumer that never was a member assigns its partitions by hand: it has nothing to lose.
+    let outsider = GroupMetadata::outsider(GROUP);
+    let mut cycle = Cycle::new(CycleConfig::new(ProducerName::TransactionalId("t".into())));
+    cycle.start(0).unwrap();
+    let mut committed = false;
+    for _ in 0..20 {
+        match cycle.poll_action(&outsider, 0) {
+            Some(CycleAction::Send { id, request, .. }) => {
+                committed |= matches!(request, Request::TxnOffsetCommit(_));
+                cycle.handle_response(id, answer(&request, ErrorCode::None), 0).unwrap();
+            }
+            Some(_) => {}
+            None if cycle.phase() == CyclePhase::Ready => {
+                cycle.begin(0).unwrap();
+                cycle.commit(vec![(TopicPartition::new("in", 0), CommittedOffset::new(1))]).unwrap();
+            }
+            None => break,
+        }
+    }
+    assert!(committed);
+}

@@ -12,7 +12,7 @@ use tenure::protocol::leader::{
     AssignmentVersion, DuplicateMembers, JoinEntry, Leader, LeaderError, LeaderScratch, MemberMetadata,
 };
 use tenure::protocol::message::JoinMember;
-use tenure::protocol::payload::FOLLOW_UP;
+use tenure::protocol::payload::{FOLLOW_UP, MemberAssignment};
 use tenure::protocol::selection::TENURE_COOPERATIVE_STICKY;
 use tenure::revoke::{Mode, Round};
 use tenure::{Group, Topology};
@@ -149,22 +149,33 @@ fn the_slow_way(
     let own = protocol == TENURE_COOPERATIVE_STICKY;
     let strategy = if own { Strategy::CooperativeSticky } else { protocol.parse().unwrap() };
     let mut builder = Group::builder(topology);
-    for member in members {
+    let cooperative = strategy == Strategy::CooperativeSticky;
+    // What is claimed under an eager assignor is still held; a generation that can't be said is the newest.
+    let histories: Vec<(bool, History<'_>)> = members
+        .iter()
+        .map(|member| {
+            let subscription = Subscription::decode(&member.metadata).unwrap();
+            let holds = !cooperative && !subscription.owned.is_empty();
+            let Subscription { owned, generation, .. } = subscription;
+            let held = History { owned, generation, unreadable: None };
+            (holds, if holds { held } else { History::of(&subscription, protocol) })
+        })
+        .collect();
+    let newest = histories.iter().filter_map(|(_, history)| history.generation).max().unwrap_or(-1);
+    let falls_back = histories.iter().any(|(holds, _)| *holds);
+    for (member, (holds, history)) in members.iter().zip(&histories) {
         let subscription = Subscription::decode(&member.metadata).unwrap();
-        let history = History::of(&subscription, protocol);
         let mut add = builder.member(&member.member_id);
-        add.protocol(if strategy == Strategy::CooperativeSticky {
-            Protocol::Cooperative
-        } else {
-            Protocol::Eager
-        });
+        let binds = *holds || cooperative;
+        add.protocol(if binds { Protocol::Cooperative } else { Protocol::Eager });
+        let unsaid = binds && !history.owned.is_empty() && subscription.version < 2;
         for topic in subscription.topics {
             add.topic(&topic.to_str_lossy());
         }
         for block in history.owned {
             add.owned(&block.topic.to_str_lossy(), block.partitions);
         }
-        add.generation(history.generation.unwrap_or(-1));
+        add.generation(history.generation.unwrap_or(if unsaid { newest } else { -1 }));
         if let Some(instance) = &member.group_instance_id {
             add.instance(instance);
         }
@@ -200,7 +211,7 @@ fn the_slow_way(
             DraftAssignmentFields { assigned, user_data: None, error }.encode(version.min(1))
         } else {
             let gives_up = round.revoked(index).count() + round.revoked_foreign(index).count() > 0;
-            let user_data = if own && gives_up { Some(FOLLOW_UP) } else { None };
+            let user_data = if (own || falls_back) && gives_up { Some(FOLLOW_UP) } else { None };
             AssignmentFields { assigned, user_data }.encode(version)
         };
         (member.member_id.clone(), bytes.unwrap())
@@ -588,4 +599,60 @@ fn replay_of_the_fuzz_target() {
         }
     }
     assert!(replayed > 0, "the corpus of the fuzz target is missing");
+}
+
+/// A group falls back from a cooperative assignor: its members give up what they own once they hear of it, which is
+/// after the leader has computed.
+#[test]
+fn an_eager_round_withholds_what_is_still_claimed() {
+    let topology = Topology::builder().topic("t", 4).build().unwrap();
+    for protocol in ["range", "roundrobin", "sticky"] {
+        let owner = SubscriptionFields {
+            topics: &["t"],
+            owned: &[TopicPartitions { topic: "t", partitions: &[0, 1, 2, 3] }],
+            generation: Some(4),
+            ..Default::default()
+        };
+        let newcomer = SubscriptionFields { topics: &["t"], ..Default::default() };
+        let members = [member("a", owner.encode(3).unwrap()), member("b", newcomer.encode(0).unwrap())];
+        let round = Leader::new().round(protocol, &members, "a", &topology).unwrap();
+        let given = |at: usize| MemberAssignment::decode(Mode::Shipped, &round[at].assignment).unwrap();
+        assert_eq!((given(0).partitions.len(), given(1).partitions.len()), (2, 0), "{protocol}");
+        assert!(given(0).need_rejoin, "{protocol}: the claimant is asked to come again");
+        // Without claims it is dealt at once, and nobody is asked for anything.
+        let members = ["a", "b"].map(|id| member(id, newcomer.encode(3).unwrap()));
+        let round = Leader::new().round(protocol, &members, "a", &topology).unwrap();
+        for one in &round {
+            let given = MemberAssignment::decode(Mode::Shipped, &one.assignment).unwrap();
+            assert_eq!((given.partitions.len(), given.need_rejoin), (2, false), "{protocol}");
+        }
+    }
+}
+
+/// A claim that can't say its generation may be the newest: an old claim of a member that is away must not win over it.
+#[test]
+fn a_claim_without_room_for_a_generation_binds_the_round() {
+    let topology = Topology::builder().topic("t", 1).build().unwrap();
+    let claims = |generation| SubscriptionFields {
+        topics: &["t"],
+        owned: &[TopicPartitions { topic: "t", partitions: &[0] }],
+        generation,
+        ..Default::default()
+    };
+    let given = |owner: Vec<u8>| {
+        let mut absent = member("absent", claims(Some(3)).encode(3).unwrap());
+        absent.group_instance_id = Some("i".into());
+        let members = [absent, member("owner", owner)];
+        let round = Leader::new().round("cooperative-sticky", &members, "owner", &topology).unwrap();
+        [0, 1].map(|at| {
+            MemberAssignment::decode(Mode::Shipped, &round[at].assignment).unwrap().partitions.len()
+        })
+    };
+    // Version 1 has no room for the generation: both may own it, so nobody gets it before both let go.
+    assert_eq!(given(claims(None).encode(1).unwrap()), [0, 0]);
+    // Told in the user data, as Java does: it is the owner.
+    let told = SubscriptionFields { user_data: Some(&[0, 0, 0, 7]), ..claims(None) };
+    assert_eq!(given(told.encode(1).unwrap()), [0, 1]);
+    // Version 3 says that it has none: the older claim is better.
+    assert_eq!(given(claims(None).encode(3).unwrap()), [1, 0]);
 }

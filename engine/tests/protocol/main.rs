@@ -10,7 +10,6 @@ mod coordinator;
 mod coordinator_table;
 mod cycle;
 mod decision;
-mod exactly_once;
 mod fence;
 mod host;
 mod leader;

@@ -7,7 +7,9 @@ use clap::Args;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use tenure::protocol::selection::RebalanceProtocol;
-use tenure::simulation::{Options, Outcome, Scenario, Timeline, minimise, run as run_one, run_with_timeline};
+use tenure::simulation::{
+    Mutation, Options, Outcome, Scenario, Timeline, minimise, run as run_one, run_with_timeline,
+};
 
 use crate::console::{BAD, Console, GOOD, HEAD};
 use crate::failure::{Failure, Status};
@@ -25,7 +27,9 @@ use crate::table::Table;
 #[command(after_help = "Examples:\n  \
     tenure simulate --seed 7                      one run, again and again the same\n  \
     tenure simulate --seed 1 --rebalances 100000  runs of seeds 1, 2, 3, ...\n  \
-    tenure simulate --scenario rolling-restart    a timeline to read")]
+    tenure simulate --seed 1 --transactions 100000  the same with transactions (KIP-447)\n  \
+    tenure simulate --scenario rolling-restart    a timeline to read\n  \
+    tenure simulate --scenario zombie-commit --mutation no-transaction-fence  what KIP-447 is for")]
 pub(crate) struct Arguments {
     /// The (first) seed; taken from the clock if not given, and printed.
     #[arg(long, value_name = "N")]
@@ -34,6 +38,15 @@ pub(crate) struct Arguments {
     /// Go on with the next seeds until so many rebalances were simulated.
     #[arg(long, value_name = "N", conflicts_with = "scenario")]
     rebalances: Option<u64>,
+
+    /// Simulate consume-transform-produce loops with transactions, each input record to come out exactly once; go on
+    /// with the next seeds until so many transactions have ended.
+    #[arg(long, value_name = "N", conflicts_with_all = ["rebalances", "scenario"])]
+    transactions: Option<u64>,
+
+    /// Leave one rule of the protocol out on purpose: the run should fail.
+    #[arg(long, value_name = "NAME", value_parser = mutation)]
+    mutation: Option<Mutation>,
 
     /// Show a known course of events instead.
     #[arg(long, value_name = "NAME", value_parser = scenario)]
@@ -55,14 +68,25 @@ fn scenario(name: &str) -> Result<Scenario, String> {
     })
 }
 
+fn mutation(name: &str) -> Result<Mutation, String> {
+    Mutation::by_name(name).ok_or_else(|| {
+        let names: Vec<&str> = Mutation::ALL.iter().map(|one| one.name()).collect();
+        format!("no such mutation; there are {}", names.join(", "))
+    })
+}
+
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Status, Failure> {
     if let Some(scenario) = arguments.scenario {
-        return show(scenario, arguments.seed.unwrap_or(1), arguments.json, console);
+        return show(scenario, arguments, console);
     }
     let first = arguments.seed.unwrap_or_else(seed_of_the_clock);
-    match arguments.rebalances {
-        None => one(first, arguments, console),
-        Some(wanted) => many(first, wanted, arguments.json, console),
+    match (arguments.rebalances, arguments.transactions) {
+        // One transactional run, to be repeated by its seed, has a single transaction to wait for.
+        (None, None | Some(1)) => one(first, arguments, console),
+        (wanted, transactions) => {
+            let wanted = Wanted { rebalances: wanted.unwrap_or(0), transactions: transactions.unwrap_or(0) };
+            many(first, &wanted, arguments, console)
+        }
     }
 }
 
@@ -71,9 +95,30 @@ fn seed_of_the_clock() -> u64 {
     now.as_micros() as u64
 }
 
+/// The options of one seed as the arguments have it.
+fn options(seed: u64, arguments: &Arguments) -> Options {
+    let derived = match arguments.transactions {
+        Some(_) => Options::derive_transactional(seed),
+        None => Options::derive(seed),
+    };
+    Options { mutation: arguments.mutation, ..derived }
+}
+
+/// How much is to be simulated.
+struct Wanted {
+    rebalances: u64,
+    transactions: u64,
+}
+
+impl Wanted {
+    fn is_met(&self, sum: &Total) -> bool {
+        sum.rebalances >= self.rebalances && sum.committed + sum.aborted >= self.transactions
+    }
+}
+
 /// One run, its options first: should it never end, they are known.
 fn one(seed: u64, arguments: &Arguments, console: &Console) -> Result<Status, Failure> {
-    let options = Options::derive(seed);
+    let options = options(seed, arguments);
     if !arguments.json {
         console.text(&options.to_string())?;
     }
@@ -92,18 +137,22 @@ fn one(seed: u64, arguments: &Arguments, console: &Console) -> Result<Status, Fa
 }
 
 /// Runs of one seed after the other, several at a time; the first seed that breaks a rule is told.
-fn many(first: u64, wanted: u64, as_json: bool, console: &Console) -> Result<Status, Failure> {
+fn many(first: u64, wanted: &Wanted, arguments: &Arguments, console: &Console) -> Result<Status, Failure> {
+    let as_json = arguments.json;
     if !as_json {
-        console.text(&format!("seeds from {first} on, until {wanted} rebalances are done\n"))?;
+        let Wanted { rebalances, transactions } = wanted;
+        let (count, what) =
+            if *transactions > 0 { (transactions, "transactions") } else { (rebalances, "rebalances") };
+        console.text(&format!("seeds from {first} on, until {count} {what} are done\n"))?;
     }
     let mut sum = Total::default();
     let mut runs = 0_u64;
-    while sum.rebalances < wanted {
+    while !wanted.is_met(&sum) {
         let from = first.wrapping_add(runs);
         let batch: Vec<(Options, Outcome)> = (0..BATCH)
             .into_par_iter()
             .map(|at| {
-                let options = Options::derive(from.wrapping_add(at));
+                let options = options(from.wrapping_add(at), arguments);
                 let outcome = run_one(&options);
                 (options, outcome)
             })
@@ -114,7 +163,7 @@ fn many(first: u64, wanted: u64, as_json: bool, console: &Console) -> Result<Sta
             if outcome.violation.is_some() {
                 return finish(first, runs, &sum, Some((options, outcome)), as_json, console);
             }
-            if sum.rebalances >= wanted {
+            if wanted.is_met(&sum) {
                 break;
             }
         }
@@ -128,6 +177,8 @@ const BATCH: u64 = 64;
 #[derive(Default)]
 struct Total {
     rebalances: u64,
+    committed: u64,
+    aborted: u64,
     events: u64,
     simulated_ms: u64,
 }
@@ -135,6 +186,8 @@ struct Total {
 impl Total {
     fn add(&mut self, outcome: &Outcome) {
         self.rebalances += outcome.rebalances;
+        self.committed += outcome.committed;
+        self.aborted += outcome.aborted;
         self.events += outcome.events;
         self.simulated_ms += outcome.simulated_ms;
     }
@@ -165,16 +218,20 @@ fn finish(
             _ => Value::Null,
         };
         let answer = json!({
-            "seed": first, "runs": runs, "rebalances": sum.rebalances, "events": sum.events,
+            "seed": first, "runs": runs, "rebalances": sum.rebalances,
+            "transactions": { "committed": sum.committed, "aborted": sum.aborted }, "events": sum.events,
             "simulated_ms": sum.simulated_ms, "violation": violation,
         });
         console.text(&format!("{answer}\n"))?;
     } else {
         let mut text = String::new();
-        let Total { rebalances, events, simulated_ms } = sum;
+        let Total { rebalances, committed, aborted, events, simulated_ms } = sum;
         let seconds = simulated_ms / 1_000;
-        let _ =
-            writeln!(text, "{runs} runs, {rebalances} rebalances, {events} events, {seconds} s simulated");
+        let _ = write!(text, "{runs} runs, {rebalances} rebalances, ");
+        if committed + aborted > 0 {
+            let _ = write!(text, "{} transactions ({aborted} aborted), ", committed + aborted);
+        }
+        let _ = writeln!(text, "{events} events, {seconds} s simulated");
         match (&broken, &small) {
             (Some((options, violation)), Some((smallest, outcome))) => {
                 let _ = writeln!(text, "{BAD}seed {}: {violation}{BAD:#}", options.seed);
@@ -199,7 +256,8 @@ fn finish(
 /// So many runs are spent on making a failing one small.
 const TRIES: usize = 300;
 
-fn show(scenario: Scenario, seed: u64, as_json: bool, console: &Console) -> Result<Status, Failure> {
+fn show(scenario: Scenario, arguments: &Arguments, console: &Console) -> Result<Status, Failure> {
+    let (seed, as_json) = (arguments.seed.unwrap_or(1), arguments.json);
     let protocols: &[RebalanceProtocol] = if scenario.compares() {
         &[RebalanceProtocol::Eager, RebalanceProtocol::Cooperative]
     } else {
@@ -208,7 +266,7 @@ fn show(scenario: Scenario, seed: u64, as_json: bool, console: &Console) -> Resu
     let made: Vec<(RebalanceProtocol, Options, Outcome, Timeline)> = protocols
         .iter()
         .map(|&protocol| {
-            let options = scenario.options(protocol, seed);
+            let options = Options { mutation: arguments.mutation, ..scenario.options(protocol, seed) };
             let (outcome, timeline) = run_with_timeline(&options);
             (protocol, options, outcome, timeline)
         })

@@ -33,6 +33,28 @@ pub(super) static JOIN_GROUP_REQUEST: Format = Format::new(
     ],
 );
 
+/// KIP-429's outlook: a heartbeat says which rebalance protocols its member supports.
+pub(super) static HEARTBEAT_REQUEST: Format = Format::new(
+    "heartbeat-request-draft",
+    3,
+    3,
+    &[
+        field("groupId", Text),
+        field("generationId", I32),
+        field("memberId", Text),
+        field("groupInstanceId", Text).nullable(),
+        field("supportedProtocols", Structs(&[field("protocol", I8)])),
+    ],
+);
+
+/// KIP-429's outlook: the answer says which one the next generation follows; −1 where it says nothing.
+pub(super) static HEARTBEAT_RESPONSE: Format = Format::new(
+    "heartbeat-response-draft",
+    3,
+    3,
+    &[field("throttleTimeMs", I32), field("errorCode", I16), field("protocolToUse", I8)],
+);
+
 /// KIP-447: the producer says which group its transactions read for.
 pub(super) static INIT_PRODUCER_ID_REQUEST: Format = Format::new(
     "init-producer-id-request-draft",

@@ -52,6 +52,8 @@ pub static FORMATS: &[&Format] = &[
     &requests::FIND_COORDINATOR_REQUEST,
     &requests::FIND_COORDINATOR_RESPONSE,
     &drafts::JOIN_GROUP_REQUEST,
+    &drafts::HEARTBEAT_REQUEST,
+    &drafts::HEARTBEAT_RESPONSE,
     &drafts::INIT_PRODUCER_ID_REQUEST,
     &drafts::INIT_PRODUCER_ID_RESPONSE,
     &drafts::INIT_PRODUCER_ID_REQUEST_OLD,

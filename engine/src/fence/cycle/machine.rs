@@ -123,6 +123,10 @@ pub(super) enum Step {
 /// metadata as it is at that moment, since that is what goes out. One request is under way at a time; answers to
 /// requests given up are ignored.
 ///
+/// A loop whose consumer was ever in a generation commits no offsets while it is in none: brokers would take them for
+/// those of a client that is no member, and not fence them. An application that goes over to assigning partitions by
+/// hand starts a new loop.
+///
 /// In the consumer's revoked callback first commit or abort, then call [`handle_revoked`](Self::handle_revoked);
 /// in the lost callback call [`handle_lost`](Self::handle_lost).
 ///
@@ -165,6 +169,8 @@ pub struct Cycle {
     pub(super) failures: u32,
     pub(super) events: VecDeque<CycleAction>,
     next_request: u64,
+    /// The consumer was seen in a generation of its group.
+    was_member: bool,
 }
 
 impl Cycle {
@@ -183,6 +189,7 @@ impl Cycle {
             failures: 0,
             events: VecDeque::new(),
             next_request: 0,
+            was_member: false,
         }
     }
 
@@ -334,6 +341,11 @@ impl Cycle {
         {
             self.ended(self.phase == CyclePhase::Committing);
             return self.events.pop_front();
+        }
+        self.was_member |= metadata.generation >= 0;
+        if self.was_member && metadata.generation < 0 && self.next_step() == Some(Step::SendOffsets) {
+            // Nobody's commit would be let through unfenced: the membership was lost, and the callback has yet to tell.
+            self.give_up(ErrorCode::UnknownMemberId);
         }
         let step = self.next_step()?;
         let step = match step.coordinator().filter(|kind| self.lost_coordinators.contains(kind)) {

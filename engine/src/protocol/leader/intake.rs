@@ -13,6 +13,7 @@ use super::heads::Heads;
 use super::member::Taken;
 use super::{DuplicateMembers, JoinEntry, LeaderError};
 use crate::codec::consumer::NEWEST_VERSION;
+use crate::codec::sticky::STICKY;
 use crate::codec::{DecodeError, History, Names, Reader, Subscription, Text};
 use crate::group::{GroupBuilder, MemberBuilder, Protocol};
 use crate::id::{TopicIndex, utf16_cmp};
@@ -29,6 +30,10 @@ pub(super) struct Intake {
     pub(super) member_of: Vec<u32>,
     /// The version of each member's subscription.
     pub(super) version: Vec<i16>,
+    /// Whether a member claims something under an eager assignor: it has not given that up yet.
+    pub(super) falls_back: bool,
+    /// Members whose claims can't say their generation, ascending.
+    unsaid: Vec<u32>,
     /// Members whose user data could not be read, ascending.
     pub(super) unreadable: Vec<(u32, DecodeError)>,
     /// Where each member's bytes have its claims as a leader would write them; empty if they don't.
@@ -98,7 +103,9 @@ impl Intake {
         heads: &Heads,
         builder: &mut GroupBuilder,
     ) -> Result<(), LeaderError> {
-        let Self { order, version, unreadable, blocks, courses, lists, .. } = self;
+        let Self { order, version, falls_back, unsaid, unreadable, blocks, courses, lists, .. } = self;
+        *falls_back = false;
+        unsaid.clear();
         lists.clear();
         version.clear();
         unreadable.clear();
@@ -110,7 +117,10 @@ impl Intake {
             protocol,
             resolver: Resolver { topology: &topology, next: 0 },
             listed: 0,
+            newest: -1,
             version,
+            falls_back,
+            unsaid,
             unreadable,
             blocks,
             lists,
@@ -122,7 +132,9 @@ impl Intake {
                 Ok(())
             }
             None => feed.add_with_care(position),
-        })
+        })?;
+        feed.settle_unsaid();
+        Ok(())
     }
 
     /// The claims of a member as they stand in its bytes, if that is as a leader would write them: number of blocks,
@@ -135,6 +147,7 @@ impl Intake {
     pub(super) fn memory_usage(&self) -> usize {
         (self.order.capacity() + self.last_order.capacity() + self.member_of.capacity()) * 4
             + self.version.capacity() * 2
+            + self.unsaid.capacity() * 4
             + self.blocks.capacity() * size_of::<Range<usize>>()
             + self.unreadable.capacity() * size_of::<(u32, DecodeError)>()
             + self.courses.memory_usage()
@@ -150,7 +163,11 @@ struct Feed<'f, M> {
     resolver: Resolver<'f>,
     /// The number of the member that had the list of the last one taken.
     listed: usize,
+    /// The newest generation of any claim.
+    newest: i32,
     version: &'f mut Vec<i16>,
+    falls_back: &'f mut bool,
+    unsaid: &'f mut Vec<u32>,
     unreadable: &'f mut Vec<(u32, DecodeError)>,
     blocks: &'f mut Vec<Range<usize>>,
     lists: &'f mut Lists,
@@ -161,8 +178,10 @@ impl<M: JoinEntry> Feed<'_, M> {
     /// Adds a member that was taken.
     fn add(&mut self, position: u32, taken: &Taken, claims: &[u32]) {
         let member = &self.members[position as usize];
+        let holds = self.protocol == Protocol::Eager && self.protocol_name != STICKY && !claims.is_empty();
+        let protocol = self.note(holds, !claims.is_empty(), taken.generation, taken.version);
         let mut add = self.builder.member(member.id());
-        add.protocol(self.protocol);
+        add.protocol(protocol);
         if taken.same {
             add.topics_as(self.listed);
         } else {
@@ -185,16 +204,44 @@ impl<M: JoinEntry> Feed<'_, M> {
         self.blocks.push(taken.blocks());
     }
 
+    /// Notes what the next member's claims mean for the round, and how the member takes part. What a member under an
+    /// eager assignor still claims it will give up, but has not yet: the group falls back from a cooperative assignor.
+    fn note(&mut self, holds: bool, claims: bool, generation: i32, version: i16) -> Protocol {
+        *self.falls_back |= holds;
+        self.newest = self.newest.max(generation);
+        let protocol = if holds { Protocol::Cooperative } else { self.protocol };
+        if claims && protocol == Protocol::Cooperative && generation < 0 && version < GENERATION_SINCE {
+            self.unsaid.push(self.version.len() as u32);
+        }
+        protocol
+    }
+
+    /// Claims that can't say their generation may be as new as any: what they share with others nobody gets before all
+    /// of them let go.
+    fn settle_unsaid(&mut self) {
+        for &number in self.unsaid.iter() {
+            self.builder.set_generation(number as usize, self.newest);
+        }
+    }
+
     /// Reads and adds a member that has claims on what does not exist, or something that can't be read.
     #[cold]
     fn add_with_care(&mut self, position: u32) -> Result<(), LeaderError> {
         let member = &self.members[position as usize];
         let subscription =
             Subscription::decode(member.metadata()).map_err(|error| refused(member, position, error))?;
-        let history = History::of(&subscription, self.protocol_name);
+        let holds = self.protocol == Protocol::Eager && !subscription.owned.is_empty();
+        let history = if holds {
+            let Subscription { owned, generation, .. } = subscription;
+            History { owned, generation, unreadable: None }
+        } else {
+            History::of(&subscription, self.protocol_name)
+        };
         let number = self.version.len();
+        let generation = history.generation.unwrap_or(-1);
+        let protocol = self.note(holds, !history.owned.is_empty(), generation, subscription.version);
         let mut add = self.builder.member(member.id());
-        add.protocol(self.protocol);
+        add.protocol(protocol);
         self.lists.subscribe(
             self.members,
             number,
@@ -209,7 +256,7 @@ impl<M: JoinEntry> Feed<'_, M> {
         if let Some(rack) = subscription.rack.or_else(|| history.compact?.rack()) {
             add.rack(&rack.to_str_lossy());
         }
-        add.generation(history.generation.unwrap_or(-1));
+        add.generation(generation);
         self.version.push(subscription.version_read());
         self.blocks.push(0..0);
         if let Some(error) = history.unreadable {
@@ -242,6 +289,9 @@ impl<M: JoinEntry> Feed<'_, M> {
         Ok(())
     }
 }
+
+/// The first version of subscriptions that says in which generation the claims were assigned.
+const GENERATION_SINCE: i16 = 2;
 
 #[cold]
 fn refused<M: JoinEntry>(member: &M, position: u32, error: DecodeError) -> LeaderError {

@@ -156,7 +156,8 @@ impl Course {
         let mut blocks = (0, 0);
         if version >= 1 {
             if sticky {
-                Blocks::decode(&mut reader, "ownedPartitions").ok()?;
+                // What it has not given up yet is another matter.
+                Some(Blocks::decode(&mut reader, "ownedPartitions").ok()?).filter(|held| held.is_empty())?;
             } else {
                 let begin = place(reader.rest());
                 let Listed { rest, canonical } =

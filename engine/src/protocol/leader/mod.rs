@@ -76,6 +76,15 @@ pub enum AssignmentVersion {
 /// | `sticky` | the user data alone | eager |
 /// | `range`, `roundrobin` | not looked at for the choice | eager |
 ///
+/// Under an eager assignor nobody should own anything when it joins. Who still claims something is about to give it
+/// up: the group has just fallen back from a cooperative assignor. It goes to nobody else in this round, and its
+/// claimant is asked, in its user data, to join again.
+///
+/// A claim whose subscription can't say its generation (version 1 without the assignor's user data) counts as of the
+/// round's newest. A generation of −1, which says that there is none, is older than all others. So a claim that may
+/// be valid is never overruled by an old one of a static member that is away; if it was stale after all, what it shares
+/// with another claim is given up by both, a round later.
+///
 /// A member whose user data can't be read has no history and is counted
 /// ([`LeaderRound::unreadable`]); a subscription that can't be read refuses the round and names the member.
 ///
@@ -263,7 +272,8 @@ impl Leader {
 
         let round = Round::new(group, plan, self.mode);
         let rejoin = round.rejoin();
-        let form = Form { mode: self.mode, version: self.version, tell: own && rejoin, rejoin };
+        let tell = (own || intake.falls_back) && rejoin;
+        let form = Form { mode: self.mode, version: self.version, tell, rejoin };
         layout.lay(&round, self.mode, heads, |member| intake.blocks(members, member));
         output.write(members, &round, &form, heads, intake, layout)?;
         Ok(LeaderRound::new(scratch, outcome, self.mode, rejoin))

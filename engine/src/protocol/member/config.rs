@@ -1,7 +1,7 @@
 //! A member's settings, checked once.
 
 use super::super::error::ProtocolError;
-use super::super::selection::{RebalanceProtocol, Selection, TENURE_COOPERATIVE_STICKY};
+use super::super::selection::{RebalanceProtocol, Selection};
 use crate::revoke::Mode;
 
 /// The settings of a [`Member`](super::Member), with Kafka's names and defaults.
@@ -147,14 +147,6 @@ impl MemberConfig {
                 "subscription version",
                 self.subscription_version.to_string(),
                 "at least 1 with a cooperative assignor: without claims the leader would give away what is still owned",
-            );
-        }
-        let tenure = self.selection.assignors().iter().any(|one| one.name() == TENURE_COOPERATIVE_STICKY);
-        if tenure && self.subscription_version < 2 {
-            return refuse(
-                "subscription version",
-                self.subscription_version.to_string(),
-                "at least 2 with tenure-cooperative-sticky: a claim without a generation is worth less than an old one",
             );
         }
         Ok(())

@@ -233,8 +233,8 @@ pub struct Member {
     leads: bool,
     /// As leader: the topics of the whole group with their counts when the assignment was made.
     watched: Vec<(String, Option<i32>)>,
-    /// As leader: the topics of each static member, as a digest.
-    digests: BTreeMap<String, u64>,
+    /// As leader: each static member's topics, as a digest, and what it claims.
+    fixed: BTreeMap<String, (u64, PartitionSet)>,
     /// The next subscription must differ from the last one, or the coordinator sees no reason to rebalance.
     insists: bool,
     /// Owned, but gone from the metadata; not yet told to the application.
@@ -294,7 +294,7 @@ impl Member {
             followed_up: None,
             leads: false,
             watched: Vec::new(),
-            digests: BTreeMap::new(),
+            fixed: BTreeMap::new(),
             insists: false,
             vanished: PartitionSet::new(),
             gone: PartitionSet::new(),

@@ -3,7 +3,7 @@
 use super::super::error::{ErrorCode, ProtocolError};
 use super::super::message::{JoinMember, SyncAssignment, SyncGroupRequest, SyncGroupResponse};
 use super::super::partition_set::PartitionSet;
-use super::super::payload::{MemberAssignment, Snapshot};
+use super::super::payload::{MemberAssignment, Snapshot, partitions};
 use super::super::selection::RebalanceProtocol;
 use super::action::{Action, AssignId, AssignRequest, CallbackKind, GroupMetadata, Report, RequestId};
 use super::request::{Pending, RequestKind};
@@ -70,7 +70,7 @@ impl Member {
     /// Watches the topics of all members; a subscription that can't be read has none.
     fn watch(&mut self, members: &[JoinMember]) {
         let mut topics: Vec<String> = self.topics().to_vec();
-        self.digests.clear();
+        self.fixed.clear();
         for member in members {
             if let Ok(subscription) = Subscription::decode(&member.metadata) {
                 let mut own: Vec<String> =
@@ -78,7 +78,8 @@ impl Member {
                 if member.group_instance_id.is_some() {
                     own.sort_unstable();
                     own.dedup();
-                    self.digests.insert(member.member_id.clone(), digest_of_topics(&own));
+                    let claims = partitions(subscription.owned);
+                    self.fixed.insert(member.member_id.clone(), (digest_of_topics(&own), claims));
                 }
                 topics.append(&mut own);
             }
@@ -115,17 +116,20 @@ impl Member {
         self.watched = self.counts(topics);
     }
 
-    /// Adds to the assignments of static members what they were computed from.
+    /// Adds to the assignments of static members what they were computed from, and that another round is due where one
+    /// must give something up: if it is away now, it comes back without its claims and sees no reason for one, and what
+    /// was withheld for its sake would stay with nobody.
     fn sign(&self, assignments: &mut [SyncAssignment]) {
         let mode = self.config.mode;
         for one in assignments {
-            let Some(&topics) = self.digests.get(&one.member_id) else { continue };
+            let Some((topics, claims)) = self.fixed.get(&one.member_id) else { continue };
             let Some(version) = one.assignment.first_chunk().map(|bytes| i16::from_be_bytes(*bytes)) else {
                 continue;
             };
             let counts = (one.member_id == self.member_id).then(|| digest_of_counts(&self.watched));
-            if let Ok(mut assignment) = MemberAssignment::decode(mode, &one.assignment)
-                && assignment.sign(Snapshot { topics, counts })
+            let Ok(mut assignment) = MemberAssignment::decode(mode, &one.assignment) else { continue };
+            assignment.need_rejoin |= !claims.minus(&assignment.partitions).is_empty();
+            if assignment.sign(Snapshot { topics: *topics, counts })
                 && let Ok(bytes) = assignment.encode(mode, version)
             {
                 one.assignment = bytes;

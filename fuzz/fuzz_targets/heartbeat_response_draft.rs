@@ -1,0 +1,7 @@
+//! What must hold for `heartbeat-response-draft`, whatever the bytes.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| tenure_fuzz::codec::check("heartbeat-response-draft", data));
