@@ -75,6 +75,9 @@ pub enum Regime {
     UpgradeToOwn,
     /// The way back.
     DowngradeFromOwn,
+    /// Each process has a list of its own, whether it fits the others' or not: whoever does not is refused, and nothing
+    /// has two owners.
+    Misconfigured,
 }
 
 /// The assignor lists that runs use.
@@ -92,10 +95,25 @@ pub(super) mod lists {
         &["tenure-cooperative-sticky", "cooperative-sticky"];
     pub(in super::super) const RANGE_TENURE: &[&str] = &["range", "tenure-cooperative-sticky"];
     pub(in super::super) const TENURE_RANGE: &[&str] = &["tenure-cooperative-sticky", "range"];
+    pub(in super::super) const ALL: [&[&str]; 10] = [
+        TENURE,
+        COOPERATIVE,
+        RANGE,
+        ROUND_ROBIN,
+        STICKY,
+        RANGE_COOPERATIVE,
+        COOPERATIVE_RANGE,
+        COOPERATIVE_TENURE,
+        RANGE_TENURE,
+        TENURE_RANGE,
+    ];
 }
 
 /// Sets the choice of Tenure's own assignor apart from all others.
 const OWN: u64 = 0x6f77_6e20_6173_7367;
+
+/// Sets lists that don't fit each other apart.
+const MISFITS: u64 = 0x6d69_7366_6974_7321;
 
 impl Options {
     /// The options of the run with this seed.
@@ -103,7 +121,9 @@ impl Options {
         let mut random = Random::new(seed);
         // Drawn apart, so that a seed means the run that it meant before there was this choice.
         let own = Random::new(seed ^ OWN).chance(500);
+        let mut misfits = Random::new(seed ^ MISFITS);
         let regime = match random.below(12) {
+            _ if misfits.chance(80) => Regime::Misconfigured,
             0..=3 => Regime::Cooperative,
             4..=5 => Regime::KafkaCooperative,
             6..=7 => Regime::Eager,
@@ -134,6 +154,7 @@ impl Options {
                         (false, true) => lists::RANGE_TENURE,
                         (false, false) => lists::RANGE_COOPERATIVE,
                     },
+                    Regime::Misconfigured => lists::ALL[misfits.index(lists::ALL.len())],
                 };
                 let subscription_version = match regime {
                     Regime::Eager | Regime::Upgrade if random.chance(300) => 0,

@@ -204,9 +204,7 @@ fn drafted_heartbeats_carry_rebalance_protocols() {
         json!({"groupId": "g", "generationId": 7, "memberId": "m", "groupInstanceId": instance,
                "supportedProtocols": protocols})
     };
-    let response = |error: i16, protocol: i8| {
-        json!({"throttleTimeMs": 0, "errorCode": error, "protocolToUse": protocol})
-    };
+    let response = |error: i16, protocol: i8| json!({"throttleTimeMs": 0, "errorCode": error, "protocolToUse": protocol});
     let vectors = [
         ("heartbeat-request-draft", request(json!(null), protocols), "0001670000000700016dffff000000020001"),
         ("heartbeat-request-draft", request(json!("i"), json!([])), "0001670000000700016d00016900000000"),
@@ -222,6 +220,9 @@ fn drafted_heartbeats_carry_rebalance_protocols() {
         for cut in 0..bytes.len() {
             assert!(format.decode(&bytes[..cut], 3).is_err(), "{name} cut at {cut}");
         }
-        assert!(format.decode(&bytes, 4).is_err() && format.decode(&bytes, 2).is_err(), "{name} has version 3 only");
+        assert!(
+            format.decode(&bytes, 4).is_err() && format.decode(&bytes, 2).is_err(),
+            "{name} has version 3 only"
+        );
     }
 }

@@ -581,14 +581,12 @@ fn the_upgrade_is_fenced_once_every_member_sends_its_generation() {
         let me = GroupMetadata { generation: 1, member_id: ids[0].clone(), ..GroupMetadata::outsider(GROUP) };
         let names = ProducerPlan::from_switch(false).names(&me, &[t(0)]);
         assert_eq!(names[0].transactional_id(), "g-t1-0");
-        let mut old = world.worker(CycleConfig::new(names[0].clone()), &ids[0], 1);
+        let (id, generation) = if sends_generation { (&ids[0][..], 1) } else { ("", -1) };
+        let mut old = world.worker(CycleConfig::new(names[0].clone()), id, generation);
         let you =
             GroupMetadata { generation: 1, member_id: ids[1].clone(), ..GroupMetadata::outsider(GROUP) };
         let name = ProducerPlan::from_switch(true).names(&you, &[t(0)]).remove(0);
         let mut new = world.worker(CycleConfig::new(name), &ids[1], 1);
-        if !sends_generation {
-            old.metadata = GroupMetadata::outsider(GROUP);
-        }
         world.process(&mut old, 0);
         old.cycle.commit(done(0)).unwrap();
         let stuck =

@@ -156,9 +156,7 @@ fn the_slow_way(
         .map(|member| {
             let subscription = Subscription::decode(&member.metadata).unwrap();
             let holds = !cooperative && !subscription.owned.is_empty();
-            let Subscription { owned, generation, .. } = subscription;
-            let held = History { owned, generation, unreadable: None };
-            (holds, if holds { held } else { History::of(&subscription, protocol) })
+            (holds, History::of(&subscription, if holds { "range" } else { protocol }))
         })
         .collect();
     let newest = histories.iter().filter_map(|(_, history)| history.generation).max().unwrap_or(-1);

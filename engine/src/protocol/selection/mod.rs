@@ -185,7 +185,10 @@ pub use crate::codec::sticky::TENURE_COOPERATIVE_STICKY;
 /// What decides how a member behaves in a generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ProtocolPolicy {
-    /// The assignor that the coordinator selected, anew at each generation.
+    /// The assignor that the coordinator selected, anew at each generation. A group that falls back to an eager
+    /// assignor while its members still own partitions relies on its leader to withhold them, as
+    /// [`Leader`](super::leader::Leader) does. A Java leader doesn't look at claims under an eager assignor: where one
+    /// may lead, let the lists have one protocol in common with it, or take [`Common`](Self::Common).
     #[default]
     Selected,
     /// The highest protocol common to the whole list, once for all: the released Java consumer.

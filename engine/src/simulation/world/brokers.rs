@@ -45,6 +45,7 @@ impl World<'_> {
                     member_id: commit.member_id.clone(),
                     group_instance_id: commit.group_instance_id.clone(),
                     offsets: commit.offsets.clone(),
+                    ..OffsetCommitRequest::default()
                 },
                 true,
             )),

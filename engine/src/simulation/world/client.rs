@@ -326,7 +326,11 @@ impl World<'_> {
     pub(super) fn may_be_inconsistent(&self) -> bool {
         matches!(
             self.options.regime,
-            Regime::Upgrade | Regime::Downgrade | Regime::UpgradeToOwn | Regime::DowngradeFromOwn
+            Regime::Upgrade
+                | Regime::Downgrade
+                | Regime::UpgradeToOwn
+                | Regime::DowngradeFromOwn
+                | Regime::Misconfigured
         )
     }
 

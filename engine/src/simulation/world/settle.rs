@@ -44,13 +44,18 @@ impl World<'_> {
         }
         for (number, one) in self.processes.iter().enumerate() {
             let state = one.member.as_ref().map(|member| member.state());
-            if state != Some(MemberState::Stable) {
+            if state != Some(MemberState::Stable) && !self.refuses_some() {
                 let detail = format!("{when}: process {number} is {state:?}");
                 self.checker.break_rule(Rule::Settles, now_ms, detail);
             }
         }
         for (topic, &count) in &self.topics {
-            let wanted = self.processes.iter().any(|one| one.wanted_topics().contains(topic));
+            let takes_part = |one: &&Process| {
+                let state = one.member.as_ref().map(|member| member.state());
+                !self.refuses_some() || state == Some(MemberState::Stable)
+            };
+            let wanted =
+                self.processes.iter().filter(takes_part).any(|one| one.wanted_topics().contains(topic));
             for number in (0..count).filter(|_| wanted) {
                 let partition = TopicPartition::new(topic.clone(), number);
                 let readers =
@@ -71,12 +76,21 @@ impl World<'_> {
         }
     }
 
-    /// A newcomer joins the quiet group: two rounds are enough, three if the vote falls back to eager.
+    /// Whether some processes are not let into the group, and rightly so.
+    fn refuses_some(&self) -> bool {
+        self.options.regime == Regime::Misconfigured
+    }
+
+    /// A newcomer joins the quiet group: one round is enough for an eager group, two for any other, also where its vote
+    /// turns the protocol.
     ///
     /// The protocol itself can cost one more: a fast member that revoked something joins again before a slow one has
     /// even asked for its assignment; that one is told REBALANCE_IN_PROGRESS and gives back a round later what it
     /// should have given back now (KAFKA-13891). Each generation overtaken like that counts as one more.
     pub(super) fn check_newcomer(&mut self) {
+        if self.refuses_some() {
+            return;
+        }
         let before = self.checker.truth.generation;
         self.overtaken.clear();
         let mut options = self.processes[0].options.clone();

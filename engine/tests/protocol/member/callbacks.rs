@@ -3,7 +3,6 @@
 use tenure::codec::StickyUserData;
 use tenure::protocol::error::ErrorCode;
 use tenure::protocol::member::*;
-use tenure::protocol::message::*;
 use tenure::protocol::partition_set::PartitionSet;
 use tenure::protocol::payload::MemberSubscription;
 use tenure::protocol::selection::*;
