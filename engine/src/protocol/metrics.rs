@@ -2,7 +2,9 @@
 //!
 //! Source: KIP-429, consumer metrics; the names are those of the released Java consumer
 //! (`consumer-coordinator-metrics`). Times are in milliseconds unless the name says otherwise. Averages and maxima
-//! cover a window of [`WINDOW_MS`], made of two halves of which the older is dropped, as in Kafka.
+//! cover a window of [`WINDOW_MS`], made of two halves of which the older is dropped, as in Kafka. So do rates, which are
+//! over the span of the window that has passed, half of it at least; only the rebalances a day of the KIP's text are
+//! counted since the start.
 
 /// The length of the window for averages, maxima and rates.
 pub const WINDOW_MS: u64 = 60_000;
@@ -62,6 +64,13 @@ impl Latency {
         self.window(now_ms).map(|half| half.max_ms).max()
     }
 
+    /// How many of them there were in `unit_ms`, going by the window.
+    pub fn rate(&self, now_ms: u64, unit_ms: f64) -> f64 {
+        let count = self.window(now_ms).fold(0, |count, half| u64::saturating_add(count, half.count));
+        let half_ms = WINDOW_MS / 2;
+        count as f64 * unit_ms / (half_ms + now_ms % half_ms) as f64
+    }
+
     fn window(&self, now_ms: u64) -> impl Iterator<Item = &Half> {
         let number = half_number(now_ms);
         self.halves.iter().filter(move |half| half.count > 0 && half.number.saturating_add(1) >= number)
@@ -83,12 +92,15 @@ fn half_number(now_ms: u64) -> u64 {
 /// let mut metrics = MemberMetrics::new(0);
 /// metrics.rebalance.record(120, 1_000);
 /// metrics.rebalance.record(80, 2_000);
-/// let values = metrics.values(3_600_000 / 2);
-/// let value = |name| values.iter().find(|one| one.name == name).unwrap().value;
-/// assert_eq!(value("rebalance-total"), Some(2.0));
-/// assert_eq!(value("rebalance-rate-per-hour"), Some(4.0));
-/// assert_eq!(value("rebalance-latency-total"), Some(200.0));
-/// assert_eq!(value("rebalance-latency-avg"), None); // nothing in the last minute
+/// let value = |name, now_ms| metrics.values(now_ms).into_iter().find(|one| one.name == name).unwrap().value;
+/// assert_eq!(value("rebalance-latency-avg", 10_000), Some(100.0));
+/// assert_eq!(value("rebalance-rate-per-hour", 10_000), Some(180.0)); // two in 40 seconds
+/// let half_an_hour = 1_800_000;
+/// assert_eq!(value("rebalance-latency-avg", half_an_hour), None); // nothing in the last minute
+/// assert_eq!(value("rebalance-rate-per-hour", half_an_hour), Some(0.0));
+/// assert_eq!(value("rebalance-total", half_an_hour), Some(2.0));
+/// assert_eq!(value("rebalance-latency-total", half_an_hour), Some(200.0));
+/// assert_eq!(value("rebalance-rate-per-day", half_an_hour), Some(96.0)); // since the start
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MemberMetrics {
@@ -108,8 +120,8 @@ pub struct MemberMetrics {
     pub revoked: Latency,
     /// Time in the lost callback.
     pub lost: Latency,
-    /// Rebalances that ended without an assignment: refused, timed out or overtaken by the next.
-    pub failed_rebalances: u64,
+    /// From the start of a rebalance to its failure: refused, timed out or overtaken by the next.
+    pub failed_rebalances: Latency,
     /// When the last rebalance was completed.
     pub last_rebalance_ms: Option<u64>,
     /// When the last heartbeat was answered well.
@@ -158,7 +170,8 @@ impl MemberMetrics {
 
     /// Rebalances a day since the start, as the KIP puts it.
     pub fn rebalances_per_day(&self, now_ms: u64) -> f64 {
-        self.rate(self.rebalance.count, now_ms, 86_400_000.0)
+        let elapsed = now_ms.saturating_sub(self.started_ms);
+        if elapsed == 0 { 0.0 } else { self.rebalance.count as f64 * 86_400_000.0 / elapsed as f64 }
     }
 
     /// All metrics under Kafka's names.
@@ -181,26 +194,24 @@ impl MemberMetrics {
         }
         put("heartbeat-response-time-max", Milliseconds, self.heartbeat.max_ms(now_ms).map(|ms| ms as f64));
         put("rebalance-latency-total", Milliseconds, Some(self.rebalance.sum_ms as f64));
-        for (names, count) in [
-            (["join-total", "join-rate"], self.join.count),
-            (["sync-total", "sync-rate"], self.sync.count),
-            (["heartbeat-total", "heartbeat-rate"], self.heartbeat.count),
-            (["commit-total", "commit-rate"], self.commit.count),
+        for (names, unit, unit_ms, counted) in [
+            (["join-total", "join-rate"], PerSecond, 1_000.0, &self.join),
+            (["sync-total", "sync-rate"], PerSecond, 1_000.0, &self.sync),
+            (["heartbeat-total", "heartbeat-rate"], PerSecond, 1_000.0, &self.heartbeat),
+            (["commit-total", "commit-rate"], PerSecond, 1_000.0, &self.commit),
+            (["rebalance-total", "rebalance-rate-per-hour"], PerHour, 3_600_000.0, &self.rebalance),
+            (
+                ["failed-rebalance-total", "failed-rebalance-rate-per-hour"],
+                PerHour,
+                3_600_000.0,
+                &self.failed_rebalances,
+            ),
         ] {
             let [total, rate] = names;
-            put(total, Count, Some(count as f64));
-            put(rate, PerSecond, Some(self.rate(count, now_ms, 1_000.0)));
+            put(total, Count, Some(counted.count as f64));
+            put(rate, unit, Some(counted.rate(now_ms, unit_ms)));
         }
-        let per_hour = 3_600_000.0;
-        put("rebalance-total", Count, Some(self.rebalance.count as f64));
-        put("rebalance-rate-per-hour", PerHour, Some(self.rate(self.rebalance.count, now_ms, per_hour)));
         put("rebalance-rate-per-day", PerDay, Some(self.rebalances_per_day(now_ms)));
-        put("failed-rebalance-total", Count, Some(self.failed_rebalances as f64));
-        put(
-            "failed-rebalance-rate-per-hour",
-            PerHour,
-            Some(self.rate(self.failed_rebalances, now_ms, per_hour)),
-        );
         let ago = |at: Option<u64>| at.map(|at| (now_ms.saturating_sub(at) / 1_000) as f64);
         put("last-rebalance-seconds-ago", Seconds, ago(self.last_rebalance_ms));
         put("last-heartbeat-seconds-ago", Seconds, ago(self.last_heartbeat_ms));
@@ -221,9 +232,97 @@ impl MemberMetrics {
             }
         }
     }
+}
 
-    fn rate(&self, count: u64, now_ms: u64, unit_ms: f64) -> f64 {
-        let elapsed = now_ms.saturating_sub(self.started_ms);
-        if elapsed == 0 { 0.0 } else { count as f64 * unit_ms / elapsed as f64 }
+#[cfg(all(test, feature = "metrics"))]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::{Arc, Mutex};
+
+    use metrics::{
+        Counter, CounterFn, Gauge, GaugeFn, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit,
+    };
+
+    use super::*;
+
+    /// What was handed over, by name and labels.
+    #[derive(Default, Clone)]
+    struct Book(Arc<Mutex<BTreeMap<String, f64>>>);
+
+    struct Line(Book, String);
+
+    impl Line {
+        fn write(&self, value: f64) {
+            self.0.0.lock().unwrap().insert(self.1.clone(), value);
+        }
+    }
+
+    impl CounterFn for Line {
+        fn increment(&self, _: u64) {
+            panic!("totals are handed over as they are");
+        }
+
+        fn absolute(&self, value: u64) {
+            self.write(value as f64);
+        }
+    }
+
+    impl GaugeFn for Line {
+        fn increment(&self, _: f64) {
+            panic!("gauges are set");
+        }
+
+        fn decrement(&self, _: f64) {
+            panic!("gauges are set");
+        }
+
+        fn set(&self, value: f64) {
+            self.write(value);
+        }
+    }
+
+    impl Book {
+        fn line(&self, kind: &str, key: &Key) -> Arc<Line> {
+            let labels: Vec<String> =
+                key.labels().map(|label| format!("{}={}", label.key(), label.value())).collect();
+            Arc::new(Line(self.clone(), format!("{kind} {} {}", key.name(), labels.join(","))))
+        }
+    }
+
+    impl Recorder for Book {
+        fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+        fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+        fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+
+        fn register_counter(&self, key: &Key, _: &Metadata<'_>) -> Counter {
+            Counter::from_arc(self.line("counter", key))
+        }
+
+        fn register_gauge(&self, key: &Key, _: &Metadata<'_>) -> Gauge {
+            Gauge::from_arc(self.line("gauge", key))
+        }
+
+        fn register_histogram(&self, _: &Key, _: &Metadata<'_>) -> Histogram {
+            panic!("Kafka has none here");
+        }
+    }
+
+    #[test]
+    fn all_values_reach_the_recorder_under_kafkas_names() {
+        let mut measured = MemberMetrics::new(0);
+        measured.join.record(30, 1_000);
+        measured.lost.record(7, 1_000);
+        let book = Book::default();
+        metrics::with_local_recorder(&book, || measured.publish(2_000, "c", "g"));
+        let book = book.0.lock().unwrap();
+        let labels = "client-id=c,group-id=g";
+        assert_eq!(book[&format!("counter join-total {labels}")], 1.0);
+        assert_eq!(book[&format!("gauge join-time-max {labels}")], 30.0);
+        assert_eq!(book[&format!("gauge partition-lost-latency-avg {labels}")], 7.0);
+        assert!(
+            book[&format!("gauge sync-time-avg {labels}")].is_nan(),
+            "Kafka shows NaN where nothing was measured"
+        );
+        assert_eq!(book.len(), measured.values(2_000).len());
     }
 }

@@ -233,13 +233,14 @@ impl<M: JoinEntry> Feed<'_, M> {
         let holds = self.protocol == Protocol::Eager && !subscription.owned.is_empty();
         let history = if holds {
             let Subscription { owned, generation, .. } = subscription;
-            History { owned, generation, unreadable: None }
+            History { owned, generation, unreadable: None, compact: None }
         } else {
             History::of(&subscription, self.protocol_name)
         };
         let number = self.version.len();
         let generation = history.generation.unwrap_or(-1);
-        let protocol = self.note(holds, !history.owned.is_empty(), generation, subscription.version);
+        let claims = !history.owned.is_empty() || history.compact.is_some();
+        let protocol = self.note(holds, claims, generation, subscription.version);
         let mut add = self.builder.member(member.id());
         add.protocol(protocol);
         self.lists.subscribe(

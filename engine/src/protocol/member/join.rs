@@ -171,7 +171,7 @@ impl Member {
     pub(super) fn retry_join(&mut self, now_ms: u64) {
         let wait_ms = self.config.backoff_ms(self.join_tries);
         self.join_tries = self.join_tries.saturating_add(1);
-        self.metrics.failed_rebalances = self.metrics.failed_rebalances.saturating_add(1);
+        self.rebalance_failed(now_ms);
         self.rejoin.get_or_insert(RejoinReason::Retry);
         self.leads = false;
         self.state = State::BackingOff { until_ms: now_ms.saturating_add(wait_ms) };

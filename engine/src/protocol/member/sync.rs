@@ -186,7 +186,7 @@ impl Member {
         match answer.error {
             ErrorCode::None => self.take_assignment(joined, &answer.assignment, now_ms),
             ErrorCode::RebalanceInProgress => {
-                self.metrics.failed_rebalances = self.metrics.failed_rebalances.saturating_add(1);
+                self.rebalance_failed(now_ms);
                 self.rejoin_now(RejoinReason::RebalanceInProgress, now_ms);
             }
             ErrorCode::UnknownMemberId => self.reset_membership(true, now_ms),
@@ -283,6 +283,12 @@ impl Member {
             self.followed_up = Some(joined.generation_id);
             self.rejoin.get_or_insert(RejoinReason::FollowUp);
         }
+    }
+
+    /// This try ended without an assignment; another follows.
+    pub(super) fn rebalance_failed(&mut self, now_ms: u64) {
+        let started_ms = self.rebalance_started_ms.unwrap_or(now_ms);
+        self.metrics.failed_rebalances.record(now_ms.saturating_sub(started_ms), now_ms);
     }
 
     /// All callbacks ran.
