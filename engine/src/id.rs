@@ -129,15 +129,30 @@ impl fmt::Display for Generation {
 #[inline]
 pub fn utf16_cmp(a: &str, b: &str) -> Ordering {
     let (a, b) = (a.as_bytes(), b.as_bytes());
-    let at = a.iter().zip(b).position(|(x, y)| x != y);
-    let Some(at) = at else { return a.len().cmp(&b.len()) };
-    let (x, y) = (a[at], b[at]);
+    let at = common_prefix(a, b);
+    let (Some(&x), Some(&y)) = (a.get(at), b.get(at)) else { return a.len().cmp(&b.len()) };
     // Two different lead bytes, one of a four-byte character, the other of U+E000..U+FFFF.
     match (x >= 0xf0, y >= 0xf0) {
         (true, false) if y >= 0xee => Ordering::Less,
         (false, true) if x >= 0xee => Ordering::Greater,
         _ => x.cmp(&y),
     }
+}
+
+/// Length of the common prefix: eight bytes at a time, since ids and names of one group often begin alike.
+#[inline]
+fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+    let len = a.len().min(b.len());
+    let (a, b) = (&a[..len], &b[..len]);
+    let ((words_a, rest_a), (words_b, rest_b)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    for (at, (x, y)) in words_a.iter().zip(words_b).enumerate() {
+        let differ = u64::from_le_bytes(*x) ^ u64::from_le_bytes(*y);
+        if differ != 0 {
+            return at * 8 + differ.trailing_zeros() as usize / 8;
+        }
+    }
+    let rest = rest_a.iter().zip(rest_b).position(|(x, y)| x != y).unwrap_or(rest_a.len());
+    words_a.len() * 8 + rest
 }
 
 #[cfg(test)]
@@ -161,6 +176,13 @@ mod tests {
             "x\u{e000}",
             "x\u{10000}",
             "\u{e000}z",
+            "consumer-0000001",
+            "consumer-0000001-a",
+            "consumer-0000001-\u{ff5e}",
+            "consumer-0000001-\u{10000}",
+            "consumer-0000010",
+            "consumer-000001",
+            "consumer",
         ];
         for a in names {
             for b in names {

@@ -6,6 +6,7 @@ use core::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
+use super::foreign::{self, Ranks};
 use super::{ELSEWHERE, Foreign, Group, NONE, Protocol};
 use crate::id::{TopicIndex, utf16_cmp};
 use crate::topology::names::Names;
@@ -39,6 +40,7 @@ pub struct GroupBuilder {
     hasher: DefaultHashBuilder,
     sorted: Vec<u32>,
     repeats: Vec<u32>,
+    ranks: Ranks,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -278,33 +280,13 @@ impl GroupBuilder {
             }
             group.claim_start.push(group.claims.len() as u32);
             let foreign = &mut self.foreign[raw.foreign.0 as usize..raw.foreign.1 as usize];
-            foreign.sort_unstable_by(|a, b| {
-                let names = utf16_cmp(group.texts.get(a.topic as usize), group.texts.get(b.topic as usize));
-                names.then(a.from.cmp(&b.from)).then(a.to.cmp(&b.to))
-            });
-            let from = group.foreign.len();
-            for claim in foreign.iter() {
-                merge_foreign(&mut group.foreign, from, *claim, &group.texts);
-            }
+            foreign::append(foreign, &group.texts, &mut self.ranks, &mut group.foreign);
             group.foreign_start.push(group.foreign.len() as u32);
         }
     }
 
     fn claim_limit(&self) -> u32 {
         u32::try_from(self.topology.partitions()).unwrap_or(u32::MAX).saturating_mul(4).max(CLAIM_LIMIT)
-    }
-}
-
-/// Appends a foreign claim to the sorted, disjoint ranges from `from` on, joining what touches.
-fn merge_foreign(list: &mut Vec<Foreign>, from: usize, claim: Foreign, texts: &Names) {
-    if list.len() > from
-        && let Some(last) = list.last_mut()
-        && texts.get(last.topic as usize) == texts.get(claim.topic as usize)
-        && claim.from <= last.to.saturating_add(1)
-    {
-        last.to = last.to.max(claim.to);
-    } else {
-        list.push(claim);
     }
 }
 
@@ -405,11 +387,7 @@ impl MemberBuilder<'_> {
                     self.owned_index_range(index, partition, partition);
                 }
             }
-            None => {
-                for partition in partitions {
-                    self.foreign(topic, partition, partition);
-                }
-            }
+            None => self.foreign(topic, partitions.into_iter().map(|number| (number, number))),
         }
         self
     }
@@ -439,9 +417,8 @@ impl MemberBuilder<'_> {
         self.raw().claims.1 += many as u32;
         if many < partitions.len() {
             let topology = self.builder.topology.clone();
-            for number in partitions.filter(|&number| !exists(number)) {
-                self.foreign(topology.name(topic), number, number);
-            }
+            let missing = partitions.filter(|&number| !exists(number));
+            self.foreign(topology.name(topic), missing.map(|number| (number, number)));
         }
         self
     }
@@ -449,9 +426,10 @@ impl MemberBuilder<'_> {
     /// Claims an inclusive range of partitions of a topic; an empty range (from above to) is none.
     pub fn owned_range(&mut self, topic: &str, from: i32, to: i32) -> &mut Self {
         match self.builder.topology.find(topic) {
-            Some(index) => self.owned_index_range(index, from, to),
-            None => self.foreign(topic, from, to),
+            Some(index) => _ = self.owned_index_range(index, from, to),
+            None => self.foreign(topic, [(from, to)]),
         }
+        self
     }
 
     /// As [`owned_range`](Self::owned_range), the topic by index.
@@ -472,8 +450,7 @@ impl MemberBuilder<'_> {
         if from < 0 || to >= count {
             let topology = self.builder.topology.clone();
             let name = topology.name(topic);
-            self.foreign(name, from, to.min(-1));
-            self.foreign(name, from.max(count), to);
+            self.foreign(name, [(from, to.min(-1)), (from.max(count), to)]);
         }
         self
     }
@@ -492,20 +469,21 @@ impl MemberBuilder<'_> {
         self
     }
 
-    fn foreign(&mut self, topic: &str, from: i32, to: i32) -> &mut Self {
-        if from > to {
-            return self;
+    /// Claims ranges of a topic that do not exist; what ends before it begins is none.
+    fn foreign(&mut self, topic: &str, ranges: impl IntoIterator<Item = (i32, i32)>) {
+        let mut ranges = ranges.into_iter().filter(|(from, to)| from <= to).peekable();
+        if ranges.peek().is_none() {
+            return;
         }
         // One topic's claims usually follow each other: its name is stored once.
         let raw = *self.raw();
         let last = self.builder.foreign[raw.foreign.0 as usize..].last();
-        let text = match last {
+        let topic = match last {
             Some(last) if self.builder.texts.get(last.topic as usize) == topic => last.topic,
             _ => self.text(topic),
         };
-        self.builder.foreign.push(Foreign { topic: text, from, to });
-        self.raw().foreign.1 += 1;
-        self
+        self.builder.foreign.extend(ranges.map(|(from, to)| Foreign { topic, from, to }));
+        self.raw().foreign.1 = self.builder.foreign.len() as u32;
     }
 
     /// The generation of the claims, as on the wire: negative means none.

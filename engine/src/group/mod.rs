@@ -14,6 +14,7 @@
 
 mod builder;
 mod classes;
+pub(crate) mod foreign;
 mod shape;
 
 pub use builder::{CLAIM_LIMIT, GroupBuilder, MemberBuilder};
@@ -61,9 +62,9 @@ pub struct ForeignClaim<'a> {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Foreign {
-    topic: u32,
-    from: i32,
-    to: i32,
+    pub(crate) topic: u32,
+    pub(crate) from: i32,
+    pub(crate) to: i32,
 }
 
 /// One consumer group, ready for any planner. Members are in the order of their ids.

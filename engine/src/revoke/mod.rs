@@ -12,7 +12,7 @@
 //! target        − assignment        withheld: still held by somebody else
 //! ```
 
-mod foreign;
+pub(crate) mod foreign;
 mod round;
 
 pub use round::{Mode, Round};

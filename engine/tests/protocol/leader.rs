@@ -305,6 +305,59 @@ fn claims_in_any_form_give_the_bytes_of_a_leader() {
     assert!(seen.iter().all(|bytes| *bytes == seen[0]), "whatever the form, the same five partitions");
 }
 
+/// Claims on what does not exist, of many members and generations: in the draft each number goes back to its only
+/// holder, and the leader finds them all at once as each member's are found alone.
+#[test]
+fn foreign_claims_go_back_to_their_only_holders() {
+    let topology = Topology::builder().topic("t", 4).build().unwrap();
+    let mut scratch = LeaderScratch::new();
+    let leader = Leader::new().mode(Mode::Draft);
+    let mut given_back = 0;
+    for seed in 0..300 {
+        let mut random = Random(seed);
+        let members: Vec<JoinMember> = (0..2 + random.below(5))
+            .map(|number| {
+                let owned: Vec<(&str, Vec<i32>)> = (0..random.below(6))
+                    .map(|_| {
+                        let (from, to) = (random.below(25) as i32 - 5, random.below(6) as i32);
+                        let topic = ["gone", "gone-too", "t", "\u{1f600}", "\u{ff5e}"][random.below(5)];
+                        (topic, (from..=from + to).collect())
+                    })
+                    .collect();
+                let owned: Vec<(&str, &[i32])> =
+                    owned.iter().map(|(topic, partitions)| (*topic, partitions.as_slice())).collect();
+                member(
+                    &format!("m{number}"),
+                    subscription(3, &["t", "gone"], &owned, random.below(4) as i32 - 1),
+                )
+            })
+            .collect();
+        for protocol in ["cooperative-sticky", "sticky"] {
+            let expected = the_slow_way(protocol, &members, &topology, Mode::Draft, Objective::RackThenMoves);
+            assert_eq!(
+                led(&leader, protocol, &members, &topology, &mut scratch),
+                expected,
+                "seed {seed}, {protocol}"
+            );
+            given_back += expected.iter().map(|one| one.1.len()).sum::<usize>();
+        }
+    }
+    assert!(given_back > 60_000, "{given_back} bytes");
+    // Every other number each, at both ends of what a number can be; found in a moment, or this never ends.
+    let numbers = |from: i32| -> Vec<i32> {
+        (0..30_000).map(|at| i32::MIN + from + 3 * at).chain([i32::MAX]).collect()
+    };
+    let of = |from, generation| subscription(3, &["t"], &[("gone", &numbers(from))], generation);
+    let members =
+        [member("a", of(0, 5)), member("b", of(1, 5)), member("c", of(1, 4)), member("d", of(2, -1))];
+    let synced = leader.round("cooperative-sticky", &members, "a", &topology).unwrap();
+    let counts: Vec<usize> = synced
+        .iter()
+        .map(|one| Assignment::decode(&one.assignment).unwrap().assigned.partition_count())
+        .collect();
+    assert_eq!(counts, [30_001, 30_001, 1, 30_001], "each has one of t; the last number is claimed by all");
+}
+
 #[test]
 fn the_order_of_the_members_only_orders_the_answer() {
     for seed in 0..100 {

@@ -9,60 +9,41 @@ use core::ops::Range;
 use super::layout::{BLOCK_BYTES, Run};
 use super::output::{put, put_numbers};
 use crate::group::Group;
-use crate::id::{MemberIndex, PartitionIndex, TopicIndex, utf16_cmp};
+use crate::id::{PartitionIndex, TopicIndex, utf16_cmp};
+use crate::revoke::foreign::{SoleHolders, SolePiece};
 use crate::revoke::{Mode, Round};
 
 /// The claims that go back, of all members.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Returned {
-    pieces: Vec<Piece>,
+    holders: SoleHolders,
     /// Where each member's begin; empty if there are none at all.
     start: Vec<u32>,
 }
 
 /// Part of one of a member's foreign claims.
-#[derive(Debug, Clone, Copy)]
-struct Piece {
-    member: u32,
-    /// Which of the member's foreign claims: it has the topic's name.
-    claim: u32,
-    from: i32,
-    to: i32,
-}
-
-impl Piece {
-    fn len(&self) -> usize {
-        usize::try_from(i64::from(self.to) - i64::from(self.from) + 1).unwrap_or(0)
-    }
-}
+type Piece = SolePiece;
 
 impl Returned {
     pub(super) fn collect(&mut self, round: &Round<'_>, mode: Mode) {
-        self.pieces.clear();
         self.start.clear();
         let group = round.group();
         if mode == Mode::Shipped || group.foreign.is_empty() {
             return;
         }
+        self.holders.find(group);
+        let pieces = self.holders.pieces();
+        let mut at = 0;
         self.start.push(0);
         for member in group.member_indices() {
-            let mut claim = 0;
-            for piece in round.returned(member) {
-                // Pieces come in the order of the claims that they are cut from.
-                let holds = |of: crate::group::ForeignClaim<'_>| {
-                    of.topic == piece.topic && of.from <= piece.from && piece.to <= of.to
-                };
-                claim += group.foreign_claims(member).skip(claim).position(holds).unwrap_or(0);
-                let (member, claim) = (member.get(), claim as u32);
-                self.pieces.push(Piece { member, claim, from: piece.from, to: piece.to });
-            }
-            self.start.push(self.pieces.len() as u32);
+            at += pieces[at..].iter().take_while(|piece| piece.member == member.get()).count();
+            self.start.push(at as u32);
         }
     }
 
     fn of(&self, member: usize) -> &[Piece] {
         match self.start.get(member..member + 2) {
-            Some(&[from, to]) => &self.pieces[from as usize..to as usize],
+            Some(&[from, to]) => &self.holders.pieces()[from as usize..to as usize],
             _ => &[],
         }
     }
@@ -75,7 +56,8 @@ impl Returned {
 
     /// The names of all topics that something is given back of.
     pub(super) fn names<'a>(&'a self, group: &'a Group) -> impl Iterator<Item = &'a str> {
-        self.pieces.iter().map(|piece| name(group, piece))
+        let pieces = if self.start.is_empty() { &[] } else { self.holders.pieces() };
+        pieces.iter().map(|piece| name(group, piece))
     }
 
     /// How many bytes a member's assignment is longer by what goes back to it.
@@ -85,7 +67,7 @@ impl Returned {
         }
         blocks(group, runs, self.of(member))
             .map(|block| {
-                let numbers: usize = self.of(member)[block.pieces.clone()].iter().map(Piece::len).sum();
+                let numbers: usize = self.of(member)[block.pieces.clone()].iter().map(len).sum();
                 let head = if block.run.is_none() { BLOCK_BYTES + block.name.len() } else { 0 };
                 head + 4 * numbers
             })
@@ -114,7 +96,7 @@ impl Returned {
                 }
                 None => (&rest[..0], 0),
             };
-            let count = given.len() + pieces.iter().map(Piece::len).sum::<usize>();
+            let count = given.len() + pieces.iter().map(len).sum::<usize>();
             out = put(out, &(block.name.len() as u16).to_be_bytes());
             out = put(out, block.name.as_bytes());
             out = put(out, &(count as u32).to_be_bytes());
@@ -128,7 +110,7 @@ impl Returned {
     }
 
     pub(super) fn memory_usage(&self) -> usize {
-        self.pieces.capacity() * size_of::<Piece>() + self.start.capacity() * 4
+        self.holders.memory_usage() + self.start.capacity() * 4
     }
 }
 
@@ -140,10 +122,12 @@ fn write_pieces<'w>(pieces: &[Piece], mut out: &'w mut [u8]) -> &'w mut [u8] {
 }
 
 fn name<'a>(group: &'a Group, piece: &Piece) -> &'a str {
-    group
-        .foreign_claims(MemberIndex::new(piece.member))
-        .nth(piece.claim as usize)
-        .map_or("", |claim| claim.topic)
+    group.texts.get(group.foreign[piece.claim as usize].topic as usize)
+}
+
+/// How many numbers a piece has.
+fn len(piece: &Piece) -> usize {
+    usize::try_from(i64::from(piece.to) - i64::from(piece.from) + 1).unwrap_or(0)
 }
 
 /// One topic of an assignment.
@@ -168,7 +152,9 @@ fn blocks<'a>(group: &'a Group, runs: &'a [Run], pieces: &'a [Piece]) -> impl It
         };
         let from = piece_at;
         if order != Ordering::Less {
-            let same = |piece: &&Piece| Some(name(group, piece)) == piece_name;
+            let text = |piece: &Piece| group.foreign[piece.claim as usize].topic;
+            let same =
+                |piece: &&Piece| text(piece) == text(&pieces[from]) || Some(name(group, piece)) == piece_name;
             piece_at += pieces[from..].iter().take_while(same).count();
         }
         let run = if order == Ordering::Greater { None } else { run };
