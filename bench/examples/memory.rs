@@ -14,12 +14,12 @@ use std::time::Instant;
 
 use tenure::plan::{Assignor, Plan, Scratch};
 use tenure::protocol::leader::{Leader, LeaderScratch};
-use tenure_bench::alloc::{Counting, Peak};
+use tenure_bench::alloc::{Peak, Weighing};
 use tenure_bench::check;
 use tenure_bench::workloads::{Event, Shape};
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: Weighing = Weighing;
 
 const SEED: u64 = 429;
 

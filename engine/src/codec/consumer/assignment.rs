@@ -1,14 +1,13 @@
 //! What a member gets.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::blocks::Blocks;
-use super::write::{TopicPartitions, write_merged_blocks};
+use super::write::{Fields, TopicPartitions, write_merged_blocks};
 use super::{NEWEST_VERSION, version, writable};
 use crate::codec::error::{DecodeError, EncodeError};
 use crate::codec::reader::Reader;
-use crate::codec::writer::{Sink, Writer, measured, too_long, written};
+use crate::codec::writer::{Sink, Writer, too_long};
 
 /// A member's assignment, borrowed from the bytes the leader wrote.
 ///
@@ -81,20 +80,22 @@ pub struct AssignmentFields<'a> {
     pub user_data: Option<&'a [u8]>,
 }
 
-impl AssignmentFields<'_> {
+impl Fields for AssignmentFields<'_> {
     fn write<S: Sink>(&self, version: i16, writer: &mut Writer<S>) -> Result<(), EncodeError> {
         writable(version, NEWEST_VERSION)?;
         writer.i16(version)?;
         write_merged_blocks(writer, self.assigned, "assignedPartitions")?;
         writer.nullable_bytes(self.user_data, "userData")
     }
+}
 
+impl AssignmentFields<'_> {
     /// The exact number of bytes that the other two write.
     ///
     /// # Errors
     /// What cannot be written: an unknown version, a name above 32,767 bytes.
     pub fn encoded_len(&self, version: i16) -> Result<usize, EncodeError> {
-        measured(|writer| self.write(version, writer))
+        self.measure(version)
     }
 
     /// Writes the assignment to the front of `buffer` and returns its length.
@@ -104,8 +105,7 @@ impl AssignmentFields<'_> {
     /// # Errors
     /// As [`encoded_len`](Self::encoded_len), or a buffer that is too small, which is left as it was.
     pub fn encode_into(&self, version: i16, buffer: &mut [u8]) -> Result<usize, EncodeError> {
-        let needed = self.encoded_len(version)?;
-        written(buffer, needed, |writer| self.write(version, writer))
+        self.write_to(version, buffer)
     }
 
     /// Writes the assignment.
@@ -113,10 +113,7 @@ impl AssignmentFields<'_> {
     /// # Errors
     /// As [`encoded_len`](Self::encoded_len).
     pub fn encode(&self, version: i16) -> Result<Vec<u8>, EncodeError> {
-        let needed = self.encoded_len(version)?;
-        let mut bytes = vec![0; needed];
-        written(&mut bytes, needed, |writer| self.write(version, writer))?;
-        Ok(bytes)
+        self.write_out(version)
     }
 }
 

@@ -80,7 +80,7 @@ impl<'a> Names<'a> {
     /// The names in the order of the wire.
     #[must_use]
     pub const fn iter(self) -> NameIter<'a> {
-        NameIter { left: self.count, bytes: self.bytes }
+        NameIter { left: self.count, reader: Reader::new(self.bytes) }
     }
 }
 
@@ -103,7 +103,7 @@ impl fmt::Debug for Names<'_> {
 #[derive(Debug, Clone)]
 pub struct NameIter<'a> {
     left: usize,
-    bytes: &'a [u8],
+    reader: Reader<'a>,
 }
 
 impl<'a> Iterator for NameIter<'a> {
@@ -112,9 +112,7 @@ impl<'a> Iterator for NameIter<'a> {
     #[inline]
     fn next(&mut self) -> Option<Text<'a>> {
         self.left = self.left.checked_sub(1)?;
-        let (text, rest) = split_text(self.bytes)?;
-        self.bytes = rest;
-        Some(text)
+        self.reader.text("name").ok()
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -124,14 +122,6 @@ impl<'a> Iterator for NameIter<'a> {
 
 impl ExactSizeIterator for NameIter<'_> {}
 impl FusedIterator for NameIter<'_> {}
-
-/// Splits text off bytes that were checked.
-#[inline]
-fn split_text(bytes: &[u8]) -> Option<(Text<'_>, &[u8])> {
-    let (len, rest) = bytes.split_first_chunk::<2>()?;
-    let (text, rest) = rest.split_at_checked(usize::from(u16::from_be_bytes(*len)))?;
-    Some((Text::new(text), rest))
-}
 
 /// Partition numbers, four bytes each.
 ///
@@ -242,6 +232,19 @@ pub struct Block<'a> {
     pub partitions: Partitions<'a>,
 }
 
+impl<'a> Block<'a> {
+    /// Reads a topic and its partitions; no number is looked at.
+    ///
+    /// # Errors
+    /// Where a length is negative or leads past the end.
+    #[inline]
+    pub fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
+        let topic = reader.text("topic")?;
+        let partitions = Partitions::decode(reader, "partitions", "partition")?;
+        Ok(Self { topic, partitions })
+    }
+}
+
 /// Partitions by topic: the number of blocks and the bytes that hold them, checked once.
 ///
 /// A topic may appear in several blocks, and a block may be empty.
@@ -265,9 +268,7 @@ impl<'a> Blocks<'a> {
         let before = reader.left();
         let mut partitions = 0_usize;
         for _ in 0..count {
-            reader.text("topic")?;
-            let block = Partitions::decode(reader, "partitions", "partition")?;
-            partitions = partitions.saturating_add(block.len());
+            partitions = partitions.saturating_add(Block::decode(reader)?.partitions.len());
         }
         let read = before.saturating_sub(reader.left());
         Ok(Self { count, partitions, bytes: bytes.get(..read).unwrap_or_default() })
@@ -300,7 +301,7 @@ impl<'a> Blocks<'a> {
     /// The blocks in the order of the wire.
     #[must_use]
     pub const fn iter(self) -> BlockIter<'a> {
-        BlockIter { left: self.count, bytes: self.bytes }
+        BlockIter { left: self.count, reader: Reader::new(self.bytes) }
     }
 }
 
@@ -323,7 +324,7 @@ impl fmt::Debug for Blocks<'_> {
 #[derive(Debug, Clone)]
 pub struct BlockIter<'a> {
     left: usize,
-    bytes: &'a [u8],
+    reader: Reader<'a>,
 }
 
 impl<'a> Iterator for BlockIter<'a> {
@@ -332,12 +333,8 @@ impl<'a> Iterator for BlockIter<'a> {
     #[inline]
     fn next(&mut self) -> Option<Block<'a>> {
         self.left = self.left.checked_sub(1)?;
-        let (topic, rest) = split_text(self.bytes)?;
-        let (count, rest) = rest.split_first_chunk::<4>()?;
-        let count = usize::try_from(i32::from_be_bytes(*count)).ok()?;
-        let (partitions, rest) = rest.split_at_checked(count.saturating_mul(4))?;
-        self.bytes = rest;
-        Some(Block { topic, partitions: Partitions::from_bytes(partitions) })
+        // The bytes were read once already, so this never fails.
+        Block::decode(&mut self.reader).ok()
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

@@ -1,15 +1,14 @@
 //! The assignment as KIP-429's text has it, with an error code that no release carries.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::assignment::Assignment;
 use super::blocks::Blocks;
 use super::writable;
-use super::write::{TopicPartitions, write_blocks};
+use super::write::{Fields, TopicPartitions, write_blocks};
 use crate::codec::error::{DecodeError, DecodeErrorKind, EncodeError};
 use crate::codec::reader::Reader;
-use crate::codec::writer::{Sink, Writer, measured, written};
+use crate::codec::writer::{Sink, Writer};
 
 /// The newest version of the draft.
 const NEWEST_VERSION: i16 = 1;
@@ -114,7 +113,7 @@ pub struct DraftAssignmentFields<'a> {
     pub error: AssignmentErrorCode,
 }
 
-impl DraftAssignmentFields<'_> {
+impl Fields for DraftAssignmentFields<'_> {
     fn write<S: Sink>(&self, version: i16, writer: &mut Writer<S>) -> Result<(), EncodeError> {
         writable(version, NEWEST_VERSION)?;
         writer.i16(version)?;
@@ -125,13 +124,15 @@ impl DraftAssignmentFields<'_> {
         }
         Ok(())
     }
+}
 
+impl DraftAssignmentFields<'_> {
     /// The exact number of bytes that the other two write.
     ///
     /// # Errors
     /// What cannot be written: an unknown version, a name above 32,767 bytes.
     pub fn encoded_len(&self, version: i16) -> Result<usize, EncodeError> {
-        measured(|writer| self.write(version, writer))
+        self.measure(version)
     }
 
     /// Writes the assignment to the front of `buffer` and returns its length.
@@ -139,8 +140,7 @@ impl DraftAssignmentFields<'_> {
     /// # Errors
     /// As [`encoded_len`](Self::encoded_len), or a buffer that is too small, which is left as it was.
     pub fn encode_into(&self, version: i16, buffer: &mut [u8]) -> Result<usize, EncodeError> {
-        let needed = self.encoded_len(version)?;
-        written(buffer, needed, |writer| self.write(version, writer))
+        self.write_to(version, buffer)
     }
 
     /// Writes the assignment.
@@ -148,9 +148,6 @@ impl DraftAssignmentFields<'_> {
     /// # Errors
     /// As [`encoded_len`](Self::encoded_len).
     pub fn encode(&self, version: i16) -> Result<Vec<u8>, EncodeError> {
-        let needed = self.encoded_len(version)?;
-        let mut bytes = vec![0; needed];
-        written(&mut bytes, needed, |writer| self.write(version, writer))?;
-        Ok(bytes)
+        self.write_out(version)
     }
 }

@@ -1,15 +1,14 @@
 //! What a member wants and what it says it owns.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::blocks::{Blocks, Names};
-use super::write::{TopicPartitions, sorted_names, write_names, write_sorted_blocks};
+use super::write::{Fields, TopicPartitions, sorted_names, write_names, write_sorted_blocks};
 use super::{NEWEST_VERSION, version, writable};
 use crate::codec::error::{DecodeError, EncodeError};
 use crate::codec::reader::Reader;
 use crate::codec::text::Text;
-use crate::codec::writer::{Sink, Writer, measured, written};
+use crate::codec::writer::{Sink, Writer};
 
 /// A member's subscription, borrowed from the bytes it sent.
 ///
@@ -115,7 +114,7 @@ pub struct SubscriptionFields<'a> {
     pub rack: Option<&'a str>,
 }
 
-impl SubscriptionFields<'_> {
+impl Fields for SubscriptionFields<'_> {
     fn write<S: Sink>(&self, version: i16, writer: &mut Writer<S>) -> Result<(), EncodeError> {
         writable(version, NEWEST_VERSION)?;
         writer.i16(version)?;
@@ -132,13 +131,15 @@ impl SubscriptionFields<'_> {
         }
         Ok(())
     }
+}
 
+impl SubscriptionFields<'_> {
     /// The exact number of bytes that the other two write.
     ///
     /// # Errors
     /// What cannot be written: an unknown version, a name above 32,767 bytes.
     pub fn encoded_len(&self, version: i16) -> Result<usize, EncodeError> {
-        measured(|writer| self.write(version, writer))
+        self.measure(version)
     }
 
     /// Writes the subscription to the front of `buffer` and returns its length.
@@ -148,8 +149,7 @@ impl SubscriptionFields<'_> {
     /// # Errors
     /// As [`encoded_len`](Self::encoded_len), or a buffer that is too small, which is left as it was.
     pub fn encode_into(&self, version: i16, buffer: &mut [u8]) -> Result<usize, EncodeError> {
-        let needed = self.encoded_len(version)?;
-        written(buffer, needed, |writer| self.write(version, writer))
+        self.write_to(version, buffer)
     }
 
     /// Writes the subscription.
@@ -167,9 +167,6 @@ impl SubscriptionFields<'_> {
     /// # Ok::<(), tenure::codec::EncodeError>(())
     /// ```
     pub fn encode(&self, version: i16) -> Result<Vec<u8>, EncodeError> {
-        let needed = self.encoded_len(version)?;
-        let mut bytes = vec![0; needed];
-        written(&mut bytes, needed, |writer| self.write(version, writer))?;
-        Ok(bytes)
+        self.write_out(version)
     }
 }

@@ -1,13 +1,14 @@
 //! Names and partitions by topic, written in Java's order.
 
 use alloc::borrow::Cow;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
 use hashbrown::HashMap;
 
 use crate::codec::error::EncodeError;
-use crate::codec::writer::{Sink, Writer};
+use crate::codec::writer::{Sink, Writer, measured, written};
 use crate::id::utf16_cmp;
 
 /// A topic and some of its partitions, to be written.
@@ -17,6 +18,27 @@ pub struct TopicPartitions<'a> {
     pub topic: &'a str,
     /// Its partitions.
     pub partitions: &'a [i32],
+}
+
+/// What is written in several versions: once to find its length, then where there is room for it.
+pub(super) trait Fields {
+    fn write<S: Sink>(&self, version: i16, writer: &mut Writer<S>) -> Result<(), EncodeError>;
+
+    fn measure(&self, version: i16) -> Result<usize, EncodeError> {
+        measured(|writer| self.write(version, writer))
+    }
+
+    fn write_to(&self, version: i16, buffer: &mut [u8]) -> Result<usize, EncodeError> {
+        let needed = self.measure(version)?;
+        written(buffer, needed, |writer| self.write(version, writer))
+    }
+
+    fn write_out(&self, version: i16) -> Result<Vec<u8>, EncodeError> {
+        let needed = self.measure(version)?;
+        let mut bytes = vec![0; needed];
+        written(&mut bytes, needed, |writer| self.write(version, writer))?;
+        Ok(bytes)
+    }
 }
 
 /// Writes names as they stand.

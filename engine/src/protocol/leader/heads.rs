@@ -48,6 +48,10 @@ pub(super) struct Listed<'a> {
     pub(super) rest: &'a [u8],
     /// Whether it is as a leader writes one: topics ascend, none without a partition, and so do numbers within each.
     pub(super) canonical: bool,
+    /// Whether each block has one partition.
+    pub(super) ones: bool,
+    /// Whether its topics were those of `sequence`, as far as it goes.
+    pub(super) foreseen: bool,
 }
 
 impl Heads {
@@ -98,11 +102,13 @@ impl Heads {
         let (mut gap, mut last) = (1, usize::MAX);
         // The first topic that may still come in a canonical list.
         let (mut floor, mut canonical) = (0, true);
+        let (mut ones, mut foreseen) = (true, true);
         for at in 0..count {
             let guess = sequence.get(at).map_or(usize::MAX, |&topic| topic as usize);
             let (topic, head) = match self.list.get(guess) {
                 Some(head) if self.begins(rest, guess, head) => (guess, head),
                 _ => {
+                    foreseen = false;
                     let topic = self.find(rest, last.wrapping_add(gap))?;
                     match sequence.get_mut(at) {
                         Some(place) => *place = topic as u32,
@@ -123,6 +129,7 @@ impl Heads {
                     rest = behind;
                 }
                 _ => {
+                    ones = false;
                     let (many, behind) = number(behind)?;
                     let many = usize::try_from(many as i32).ok()?;
                     let (numbers, behind) = behind.split_at_checked(many.checked_mul(4)?)?;
@@ -133,7 +140,7 @@ impl Heads {
             gap = topic.wrapping_sub(last);
             last = topic;
         }
-        Some(Listed { rest, canonical })
+        Some(Listed { rest, canonical, ones, foreseen })
     }
 
     /// Whether bytes begin with a topic's head.

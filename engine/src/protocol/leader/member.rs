@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::heads::{Heads, Listed};
+use super::turn::Turn;
 use crate::codec::sticky::{STICKY, TENURE_COOPERATIVE_STICKY};
 use crate::codec::{Blocks, CompactUserData, History, Names, Reader, Subscription};
 
@@ -43,6 +44,7 @@ pub(super) struct Course {
     pub(super) claims: Vec<u32>,
     /// The topics that the last member's claims were in, in its order.
     sequence: Vec<u32>,
+    turn: Turn,
     places: Places,
 }
 
@@ -114,6 +116,7 @@ impl Course {
     pub(super) fn clear(&mut self) {
         self.claims.clear();
         self.sequence.clear();
+        self.turn.forget();
         self.places.current = false;
     }
 
@@ -160,7 +163,7 @@ impl Course {
                 Some(Blocks::decode(&mut reader, "ownedPartitions").ok()?).filter(|held| held.is_empty())?;
             } else {
                 let begin = place(reader.rest());
-                let Listed { rest, canonical } =
+                let Listed { rest, canonical, .. } =
                     heads.read(reader.rest(), &mut self.claims, &mut self.sequence)?;
                 ascend = canonical;
                 if canonical {
@@ -177,10 +180,19 @@ impl Course {
         });
         let generation = match user_data.filter(|bytes| !bytes.is_empty()) {
             Some(data) if sticky => {
-                let listed = heads.read(data, &mut self.claims, &mut self.sequence)?;
-                ascend = listed.canonical;
-                if ascend {
+                let Some(listed) = heads.read(data, &mut self.claims, &mut self.sequence) else {
+                    self.turn.forget();
+                    return None;
+                };
+                if listed.canonical {
+                    ascend = true;
                     blocks = (data_at, data_at + (data.len() - listed.rest.len()) as u32);
+                } else if listed.ones {
+                    ascend = self.turn.sort(&mut self.claims[from..], &self.sequence, listed.foreseen);
+                }
+                // The way is only known if all that changes the sequence tells it.
+                if !ascend || listed.canonical {
+                    self.turn.forget();
                 }
                 Reader::new(listed.rest).i32("generation").ok().filter(|&generation| generation >= 0)
             }
@@ -228,5 +240,6 @@ impl Course {
 
     pub(super) fn memory_usage(&self) -> usize {
         (self.claims.capacity() + self.sequence.capacity() + self.places.topics.capacity()) * 4
+            + self.turn.memory_usage()
     }
 }

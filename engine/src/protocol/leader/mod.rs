@@ -28,6 +28,7 @@ mod output;
 mod returned;
 mod round;
 mod scratch;
+mod turn;
 
 pub use entry::{JoinEntry, MemberMetadata};
 pub use error::LeaderError;
