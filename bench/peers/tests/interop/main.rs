@@ -2,3 +2,9 @@
 
 mod broker;
 mod courses;
+mod groups;
+mod mixed;
+mod tenure_member;
+mod upgrade;
+mod world;
+mod zombie;
