@@ -5,10 +5,14 @@
 //! check       is a plan valid? asked in every bench's set-up, shares no code with the planner
 //! measure     warm rounds beside a plain copy of their output, in thread CPU time
 //! alloc       how often a piece of code asks for memory
+//! guard       instructions and allocations beside a committed baseline
+//! contest     Tenure beside the assignors of other clients, and the reports of that
 //! ```
 
 pub mod alloc;
 pub mod check;
+pub mod contest;
+pub mod guard;
 pub mod measure;
 pub mod workloads;
 

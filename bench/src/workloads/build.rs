@@ -86,8 +86,7 @@ impl Workload {
             let (plan, outcome) = Assignor::default().assign(&group).expect("the shapes are the group's own");
             let topology = group.topology();
             // Topics are sorted by name here as there, so only deleted ones shift the numbers.
-            let numbers: Vec<u32> =
-                (0..self.topics.len() as u32).filter(|topic| !self.deleted.contains(topic)).collect();
+            let numbers: Vec<u32> = self.existing_numbers().collect();
             for member in &mut self.members {
                 let index = group.find(&member.id).expect("the group has the workload's members");
                 member.generation = Some(generation);

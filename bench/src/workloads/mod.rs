@@ -58,6 +58,18 @@ pub struct Workload {
     pub deleted: Vec<u32>,
 }
 
+impl Workload {
+    /// The topics that exist, by name.
+    pub fn existing(&self) -> impl Iterator<Item = &Topic> {
+        self.existing_numbers().map(|number| &self.topics[number as usize])
+    }
+
+    /// Their positions in [`topics`](Self::topics).
+    pub fn existing_numbers(&self) -> impl Iterator<Item = u32> {
+        (0..self.topics.len() as u32).filter(|number| !self.deleted.contains(number))
+    }
+}
+
 /// The name of a rack.
 pub fn rack_name(rack: u8) -> String {
     format!("rack-{}", char::from(b'a' + rack % 26))

@@ -68,7 +68,7 @@ public final class AssignorDriver {
     }
 
     /** The version that the client jar states of itself. */
-    private static String version() throws IOException {
+    static String version() throws IOException {
         Properties stated = new Properties();
         try (InputStream in = AssignorDriver.class.getResourceAsStream("/kafka/kafka-version.properties")) {
             stated.load(in);
