@@ -5,6 +5,7 @@
 mod command;
 mod console;
 mod failure;
+mod progress;
 mod table;
 
 use std::process::ExitCode;

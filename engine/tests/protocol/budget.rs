@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
+use tenure::codec::compact::{CompactFields, Owned, TopicList};
 use tenure::codec::message::{Struct, Value, format};
 use tenure::codec::sticky::{encode_cooperative, grouped_as_java};
 use tenure::codec::{StickyFields, SubscriptionFields, Text, TopicPartitions};
@@ -265,12 +266,31 @@ fn joined(member: &Described, form: Form) -> Vec<u8> {
         Format::CooperativeSticky => Some(encode_cooperative(generation).to_vec()),
         Format::StickyV0 if returning => Some(sticky(None)),
         Format::StickyV1 if returning => Some(sticky(Some(generation))),
+        Format::TenureCooperativeSticky => {
+            let topics = TopicList::new(&member.topics).unwrap();
+            // Nobody owns a partition below zero, and compact data has no word for it.
+            let owned: Vec<(&str, Vec<i32>)> = member
+                .owned
+                .iter()
+                .map(|(&topic, numbers)| (topic, numbers.iter().copied().filter(|&n| n >= 0).collect()))
+                .filter(|(_, numbers): &(_, Vec<i32>)| !numbers.is_empty())
+                .collect();
+            let owned: Vec<TopicPartitions<'_>> =
+                owned.iter().map(|(topic, partitions)| TopicPartitions { topic, partitions }).collect();
+            let fields = CompactFields {
+                owned: Owned::Blocks(&owned),
+                generation: member.generation,
+                rack: member.rack.filter(|_| form.version < 3),
+                ..CompactFields::new(&topics)
+            };
+            Some(fields.encode().unwrap())
+        }
         _ => None,
     };
     SubscriptionFields {
         topics: &member.topics,
         user_data: user_data.as_deref(),
-        owned: if form.format.cooperative() { &owned } else { &[] },
+        owned: if form.format == Format::CooperativeSticky { &owned } else { &[] },
         generation: member.generation,
         rack: member.rack,
     }
@@ -290,8 +310,9 @@ fn settled(members: &[Described], group: &Group, plan: &Plan) -> Vec<Described> 
         }
         owned
     };
+    let next = members.iter().filter_map(|member| member.generation).max().map_or(1, |known| known + 1);
     let settle =
-        |member: &Described| Described { owned: owned(member), generation: Some(12), ..member.clone() };
+        |member: &Described| Described { owned: owned(member), generation: Some(next), ..member.clone() };
     members.iter().map(settle).collect()
 }
 
@@ -322,7 +343,7 @@ fn compare(budget: &Budget<'_>, members: &[Described], form: Form, moment: Momen
     );
     let round = round.unwrap();
     for (id, assignment) in round.assignments() {
-        let counted = budget.assignment_len(moment, group.find(id).unwrap());
+        let counted = budget.assignment_len(form.format, moment, group.find(id).unwrap());
         assert_eq!(counted, assignment.len() as u64, "{moment:?} {id}");
     }
     let figures = budget.figures(form, moment);
@@ -392,14 +413,17 @@ fn where_a_group_breaks_is_where_a_group_of_that_size_breaks() {
                 (growth.members_beyond(60_000).unwrap(), growth.partitions_beyond(60_000))
             });
             let limit = 60_000;
+            // Compact data is an estimate far from where it was counted: the group here grows a hundredfold.
+            let compact = form.format == Format::TenureCooperativeSticky;
+            let (under, over) = if compact { (75, 125) } else { (96, 104) };
             let near = |number: u64, percent: u64| (number * percent / 100) as u32;
-            assert!(size(near(beyond, 96), 600) <= limit, "{form:?} {subject:?}: {beyond} members");
-            assert!(size(near(beyond, 104), 600) > limit, "{form:?} {subject:?}: {beyond} members");
+            assert!(size(near(beyond, under), 600) <= limit, "{form:?} {subject:?}: {beyond} members");
+            assert!(size(near(beyond, over), 600) > limit, "{form:?} {subject:?}: {beyond} members");
             let tells = form.tells_owned() || subject != Subject::JoinResponse;
             assert_eq!(wider.is_some(), tells, "{form:?} {subject:?}");
             if let Some(wider) = wider {
-                assert!(size(20, near(wider, 96)) <= limit, "{form:?} {subject:?}: {wider} partitions");
-                assert!(size(20, near(wider, 104)) > limit, "{form:?} {subject:?}: {wider} partitions");
+                assert!(size(20, near(wider, under)) <= limit, "{form:?} {subject:?}: {wider} partitions");
+                assert!(size(20, near(wider, over)) > limit, "{form:?} {subject:?}: {wider} partitions");
             }
         }
     }

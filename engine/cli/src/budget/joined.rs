@@ -1,5 +1,6 @@
 //! A group's members as they join, in bytes.
 
+use tenure::codec::compact::{CompactFields, Owned, TopicList};
 use tenure::codec::sticky::{encode_cooperative, grouped_as_java};
 use tenure::codec::{EncodeError, StickyFields, SubscriptionFields, TopicPartitions};
 use tenure::group::Group;
@@ -47,12 +48,20 @@ fn subscription(group: &Group, member: MemberIndex, form: Form) -> Result<Vec<u8
         Format::CooperativeSticky => Some(encode_cooperative(generation.unwrap_or(-1)).to_vec()),
         Format::StickyV0 if returning => Some(sticky(None)?),
         Format::StickyV1 if returning => Some(sticky(Some(generation.unwrap_or(-1)))?),
+        Format::TenureCooperativeSticky => {
+            let topics = TopicList::new(&topics)?;
+            let mut fields = CompactFields::new(&topics);
+            fields.owned = Owned::Blocks(&owned);
+            fields.generation = generation;
+            fields.rack = group.rack_name(member).filter(|_| form.version < 3);
+            Some(fields.encode()?)
+        }
         _ => None,
     };
     let fields = SubscriptionFields {
         topics: &topics,
         user_data: user_data.as_deref(),
-        owned: if form.format.cooperative() { &owned } else { &[] },
+        owned: if form.format == Format::CooperativeSticky { &owned } else { &[] },
         generation,
         rack: group.rack_name(member),
     };

@@ -1,7 +1,7 @@
 //! A budget as one JSON document.
 
 use serde_json::{Map, Value, json};
-use tenure::protocol::budget::{Budget, Check, Extent, Figures, Form, Moment};
+use tenure::protocol::budget::{Check, Extent, Figures, Form, Moment};
 
 use super::{FormFigures, Held, Report};
 
@@ -41,7 +41,7 @@ pub fn write(report: &Report<'_>, members: bool) -> Value {
     put("round_ns", json!(measured.map(|measured| nanos(measured.round))));
     put("allocations", json!(measured.and_then(|measured| measured.allocations)));
     if members {
-        put("member_bytes", member_bytes(&report.budget));
+        put("member_bytes", member_bytes(report));
     }
     if !report.assumptions.is_empty() {
         put("assumptions", json!(report.assumptions));
@@ -110,6 +110,11 @@ fn remedies(report: &Report<'_>) -> Value {
             "at_most": remedies.topics_at_most,
         },
         "split": remedies.split.map(|(groups, bytes)| json!({"groups": groups, "group_batch_bytes": bytes})),
+        "compact": {
+            "group_batch_bytes": remedies.compact,
+            "fits": remedies.compact <= report.limits.record(),
+            "breaks_at_members": remedies.compact_members_beyond,
+        },
         "kip848": {
             "largest_record_bytes": remedies.newer.largest_record,
             "target_batch_bytes": remedies.newer.target_batch,
@@ -119,7 +124,8 @@ fn remedies(report: &Report<'_>) -> Value {
     })
 }
 
-fn member_bytes(budget: &Budget<'_>) -> Value {
+fn member_bytes(report: &Report<'_>) -> Value {
+    let (budget, own) = (&report.budget, report.own.form.format);
     let group = budget.group();
     let member = |member| {
         let subscriptions = Form::all().map(|form| {
@@ -132,8 +138,8 @@ fn member_bytes(budget: &Budget<'_>) -> Value {
         json!({
             "member": group.id(member),
             "assignment": {
-                "now": budget.assignment_len(Moment::Now, member),
-                "settled": budget.assignment_len(Moment::Settled, member),
+                "now": budget.assignment_len(own, Moment::Now, member),
+                "settled": budget.assignment_len(own, Moment::Settled, member),
             },
             "subscriptions": subscriptions.collect::<Value>(),
         })

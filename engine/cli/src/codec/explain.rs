@@ -3,6 +3,7 @@
 use core::fmt::Write;
 use core::ops::Range;
 
+use serde_json::{Value, json};
 use tenure::codec::message::{Format, ListOf, Prefix, Scalar, Visitor};
 
 use super::consumer::version_of;
@@ -11,17 +12,53 @@ use super::{CodecFailure, Context, FormatName, decode, hex};
 /// The longest value shown in full.
 const SHOWN_MAX: usize = 32;
 
-/// Bytes field by field: offsets, path and value, and what is wrong where the reading ends.
-///
-/// The second part is the fault, if there is one; the text holds everything that was read before it.
+/// A piece of the bytes and what it says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    /// Where it is: offsets from the start, the end excluded.
+    pub at: Range<usize>,
+    /// The field, as `members[0].memberId`; empty for what is not read.
+    pub path: String,
+    /// Its value as a person reads it.
+    pub value: String,
+}
+
+/// Bytes field by field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explained {
+    /// Everything that was read, in the order of the wire; last, what could not be.
+    pub pieces: Vec<Piece>,
+    /// What is wrong where the reading ended.
+    pub fault: Option<CodecFailure>,
+}
+
+impl Explained {
+    /// A line for each piece.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for Piece { at, path, value } in &self.pieces {
+            let range = format!("{}..{}", at.start, at.end);
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "{range:>16}  {path:<36}  {value}");
+        }
+        text
+    }
+
+    /// The same for programs.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let piece = |piece: &Piece| json!({"at": piece.at.start, "end": piece.at.end, "field": piece.path, "value": piece.value});
+        let pieces: Value = self.pieces.iter().map(piece).collect();
+        json!({"fields": pieces, "error": self.fault.as_ref().map(CodecFailure::to_json)})
+    }
+}
+
+/// Reads bytes field by field: offsets, path and value, and what is wrong where the reading ends.
 ///
 /// # Errors
 /// A version that is needed and not given.
-pub fn explain(
-    format: FormatName,
-    bytes: &[u8],
-    context: &Context,
-) -> Result<(String, Option<CodecFailure>), CodecFailure> {
+pub fn explain(format: FormatName, bytes: &[u8], context: &Context) -> Result<Explained, CodecFailure> {
     let table = format.table().ok_or_else(|| CodecFailure::UnknownFormat(String::new()))?;
     let version = match (format, context.version) {
         // A generation behind the blocks makes it version 1.
@@ -44,17 +81,17 @@ pub fn explain(
         }
         _ => {}
     }
-    Ok((fields.text, fault))
+    Ok(Explained { pieces: fields.pieces, fault })
 }
 
 fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
-/// Rows of text, and where in the message they are.
+/// What was read, and where in the message they are.
 #[derive(Default)]
 struct Fields {
-    text: String,
+    pieces: Vec<Piece>,
     /// The open lists: name, number of the next element, what they consist of.
     open: Vec<(&'static str, usize, ListOf)>,
 }
@@ -72,9 +109,7 @@ impl Fields {
     }
 
     fn row(&mut self, at: Range<usize>, path: &str, value: &str) {
-        let range = format!("{}..{}", at.start, at.end);
-        // Writing to a String cannot fail.
-        let _ = writeln!(self.text, "{range:>16}  {path:<36}  {value}");
+        self.pieces.push(Piece { at, path: path.to_owned(), value: value.to_owned() });
     }
 
     fn fault(&mut self, at: usize, field: &str, what: &str, len: usize) {

@@ -16,7 +16,7 @@ mod streams_subscription;
 
 use serde_json::{Map, Value};
 
-pub use explain::explain;
+pub use explain::{Explained, Piece, explain};
 pub use failure::CodecFailure;
 pub use lines::answer_line;
 pub use names::{FormatName, format_names};

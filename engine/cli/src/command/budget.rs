@@ -14,6 +14,7 @@ use super::input::{Loaded, Reader, Source};
 use super::settings::{Planner, Settings};
 use crate::console::{BAD, Console, GOOD, HEAD, WARN};
 use crate::failure::{Failure, Status};
+use crate::progress::Progress;
 use crate::table::{Table, count, grouped, printable};
 
 /// Counts the bytes of a group's rounds against the broker's limits
@@ -112,7 +113,9 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Status, Fa
         files => files.iter().map(|path| Source::new(path)).collect(),
     };
     let (mut first, mut status) = (true, Status::Good);
-    for source in &sources {
+    let mut progress = Progress::beside_output(sources.len() as u64, "files");
+    for (done, source) in sources.iter().enumerate() {
+        progress.at(done as u64);
         let groups = match reader.load(source) {
             Ok(groups) => groups,
             Err(failure) if sources.len() > 1 => {
@@ -300,8 +303,8 @@ fn members(report: &Report<'_>) -> Table {
             printable(budget.group().id(member)),
             grouped(budget.subscription_len(form, Moment::Now, member)),
             grouped(budget.subscription_len(form, Moment::Settled, member)),
-            grouped(budget.assignment_len(Moment::Now, member)),
-            grouped(budget.assignment_len(Moment::Settled, member)),
+            grouped(budget.assignment_len(form.format, Moment::Now, member)),
+            grouped(budget.assignment_len(form.format, Moment::Settled, member)),
         ]);
     }
     table
@@ -342,6 +345,15 @@ fn verdict(out: &mut String, report: &Report<'_>) -> core::fmt::Result {
         ))?,
         None => help("splitting the topics among groups is not enough")?,
     }
+    let beyond = remedies.compact_members_beyond.map_or_else(String::new, |beyond| {
+        let fits =
+            if remedies.compact <= limit { "enough for less than" } else { "not enough: only for less than" };
+        format!(", {fits} {} members", grouped(beyond))
+    });
+    help(&format!(
+        "compact user data (tenure-cooperative-sticky): {} bytes{beyond}",
+        grouped(remedies.compact)
+    ))?;
     let newer = &remedies.newer;
     help(&format!(
         "the newer group protocol (KIP-848): about {} bytes for the largest record, {} for a batch that moves everybody{}",

@@ -10,12 +10,16 @@ use tenure_cli::codec::answer_line;
 use crate::console::Console;
 use crate::failure::{Failure, Status};
 
-/// Answers lines of JSON on standard input: bytes with their value, values with their bytes.
+/// Answers lines of JSON: bytes with their value, values with their bytes.
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// One JSON object a line in, one a line out, flushed after each.
     #[arg(long, required = true)]
     lines: bool,
+
+    /// Accepted as everywhere; the answers are JSON in any case.
+    #[arg(long)]
+    json: bool,
 }
 
 pub(crate) fn run(_arguments: &Arguments, console: &Console) -> Result<Status, Failure> {

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
 use tenure_cli::codec::{self, Context, FormatName, Seen};
 
 use super::input::Source;
@@ -37,6 +38,10 @@ pub(crate) struct Arguments {
     /// Prints the names of the formats and their versions.
     #[arg(long)]
     list: bool,
+
+    /// Prints one JSON document on one line: the value, or with --explain its fields, or with --list the formats.
+    #[arg(long)]
+    json: bool,
 }
 
 /// The form of bytes in a file.
@@ -53,9 +58,16 @@ pub(crate) enum Form {
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Status, Failure> {
     let mut out = console.data();
     let Some(name) = arguments.format.as_deref().filter(|_| !arguments.list) else {
-        for name in codec::format_names() {
-            let table = FormatName::find(name).and_then(FormatName::table);
-            if let Some(table) = table {
+        let tables = || {
+            let names = codec::format_names();
+            names.filter_map(|name| Some((name, FormatName::find(name).and_then(FormatName::table)?)))
+        };
+        if arguments.json {
+            let formats = tables()
+                .map(|(name, table)| json!({"format": name, "oldest": table.oldest, "newest": table.newest}));
+            writeln!(out, "{}", formats.collect::<Value>())?;
+        } else {
+            for (name, table) in tables() {
                 writeln!(out, "{name:<34} {} to {}", table.oldest, table.newest)?;
             }
         }
@@ -66,11 +78,15 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Status, Fa
     let bytes = wire_input::bytes(&Source::new(&arguments.file), arguments.from)?;
     let context = Context { version: arguments.version, ..Context::default() };
     if arguments.explain {
-        let (text, fault) = codec::explain(format, &bytes, &context)
+        let explained = codec::explain(format, &bytes, &context)
             .map_err(|failure| Failure::input(format_args!("{name}: {failure}")))?;
-        out.write_all(text.as_bytes())?;
+        if arguments.json {
+            writeln!(out, "{}", explained.to_json())?;
+        } else {
+            out.write_all(explained.text().as_bytes())?;
+        }
         out.flush()?;
-        return match fault {
+        return match explained.fault {
             Some(fault) => Err(Failure::input(format_args!("{name}: {fault}"))),
             None => Ok(Status::Good),
         };
@@ -83,7 +99,12 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Status, Fa
             object.insert(key, extra);
         }
     }
-    serde_json::to_writer_pretty(&mut out, &value).map_err(std::io::Error::from)?;
+    let written = if arguments.json {
+        serde_json::to_writer(&mut out, &value)
+    } else {
+        serde_json::to_writer_pretty(&mut out, &value)
+    };
+    written.map_err(std::io::Error::from)?;
     writeln!(out)?;
     out.flush()?;
     Ok(Status::Good)

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tenure_cli::codec;
 use tenure_cli::json::JsonFault;
 
@@ -31,6 +31,10 @@ pub(crate) struct Arguments {
     /// Writes the bytes themselves instead of hexadecimal text.
     #[arg(long)]
     binary: bool,
+
+    /// Writes one JSON document on one line: the format, the number of bytes, and the bytes as hexadecimal text.
+    #[arg(long, conflicts_with = "binary")]
+    json: bool,
 }
 
 /// What `tenure decode` prints beside the fields of a value.
@@ -62,6 +66,8 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Status, Fa
     let mut out = console.data();
     if arguments.binary {
         out.write_all(&bytes)?;
+    } else if arguments.json {
+        writeln!(out, "{}", json!({"format": name, "length": bytes.len(), "bytes": codec::hex(&bytes)}))?;
     } else {
         writeln!(out, "{}", codec::hex(&bytes))?;
     }

@@ -5,11 +5,13 @@
 
 mod budget;
 mod codec;
+mod completions;
 mod decode;
 mod encode;
 mod explain;
 mod input;
 mod lines;
+mod man;
 mod plan;
 mod report;
 mod settings;
@@ -21,7 +23,7 @@ mod wire_input;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::console::{Color, Console};
 use crate::failure::{Failure, Status};
@@ -44,13 +46,20 @@ struct Cli {
 enum Command {
     Budget(budget::Arguments),
     Codec(codec::Arguments),
+    Completions(completions::Arguments),
     Decode(decode::Arguments),
     Encode(encode::Arguments),
     Explain(explain::Arguments),
+    Man(man::Arguments),
     Plan(plan::Arguments),
     Simulate(simulate::Arguments),
     Verify(verify::Arguments),
     WhatIf(what_if::Arguments),
+}
+
+/// The whole command line, for those who write about it.
+fn command() -> clap::Command {
+    Cli::command()
 }
 
 /// Reads the command line, runs the subcommand, and tells the exit status.
@@ -60,9 +69,11 @@ pub(crate) fn main() -> ExitCode {
     let done: Result<Status, Failure> = match &cli.command {
         Command::Budget(arguments) => budget::run(arguments, &console),
         Command::Codec(arguments) => codec::run(arguments, &console),
+        Command::Completions(arguments) => completions::run(arguments, &console),
         Command::Decode(arguments) => decode::run(arguments, &console),
         Command::Encode(arguments) => encode::run(arguments, &console),
         Command::Explain(arguments) => explain::run(arguments, &console),
+        Command::Man(arguments) => man::run(arguments, &console),
         Command::Plan(arguments) => plan::run(arguments, &console),
         Command::Simulate(arguments) => simulate::run(arguments, &console),
         Command::Verify(arguments) => verify::run(arguments, &console),

@@ -12,6 +12,7 @@ use super::settings::{Planner, Settings};
 use super::{lines, report};
 use crate::console::{Console, HEAD};
 use crate::failure::{Failure, Status};
+use crate::progress::Progress;
 use crate::table::printable;
 
 /// Plans groups: a table for people, or JSON.
@@ -49,7 +50,9 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Status, Fa
     let mut planner = Planner::new(settings);
     let mut status = Status::Good;
     let mut first = true;
-    for source in &sources {
+    let mut progress = Progress::beside_output(sources.len() as u64, "files");
+    for (done, source) in sources.iter().enumerate() {
+        progress.at(done as u64);
         match reader.load(source) {
             Ok(groups) => {
                 let headed = sources.len() > 1 || groups.len() > 1;

@@ -13,6 +13,7 @@ use tenure::simulation::{
 
 use crate::console::{BAD, Console, GOOD, HEAD};
 use crate::failure::{Failure, Status};
+use crate::progress::Progress;
 use crate::table::Table;
 
 /// Simulates consumer groups with faults and checks the rebalance protocol at every step.
@@ -116,6 +117,20 @@ impl Wanted {
     }
 }
 
+impl Wanted {
+    fn progress(&self) -> Progress {
+        match self.transactions {
+            0 => Progress::new(self.rebalances, "rebalances"),
+            transactions => Progress::new(transactions, "transactions"),
+        }
+    }
+
+    /// As much of what [`progress`](Self::progress) counts.
+    fn done(&self, sum: &Total) -> u64 {
+        if self.transactions > 0 { sum.committed + sum.aborted } else { sum.rebalances }
+    }
+}
+
 /// One run, its options first: should it never end, they are known.
 fn one(seed: u64, arguments: &Arguments, console: &Console) -> Result<Status, Failure> {
     let options = options(seed, arguments);
@@ -147,7 +162,9 @@ fn many(first: u64, wanted: &Wanted, arguments: &Arguments, console: &Console) -
     }
     let mut sum = Total::default();
     let mut runs = 0_u64;
+    let mut progress = wanted.progress();
     while !wanted.is_met(&sum) {
+        progress.at(wanted.done(&sum));
         let from = first.wrapping_add(runs);
         let batch: Vec<(Options, Outcome)> = (0..BATCH)
             .into_par_iter()
@@ -161,6 +178,7 @@ fn many(first: u64, wanted: &Wanted, arguments: &Arguments, console: &Console) -
             runs += 1;
             sum.add(&outcome);
             if outcome.violation.is_some() {
+                drop(progress);
                 return finish(first, runs, &sum, Some((options, outcome)), as_json, console);
             }
             if wanted.is_met(&sum) {
@@ -168,6 +186,7 @@ fn many(first: u64, wanted: &Wanted, arguments: &Arguments, console: &Console) -
             }
         }
     }
+    drop(progress);
     finish(first, runs, &sum, None, as_json, console)
 }
 

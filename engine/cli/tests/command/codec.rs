@@ -297,8 +297,10 @@ fn explain_agrees_with_decode_on_every_vector() {
         let format = FormatName::find(vector["format"].as_str().unwrap()).unwrap();
         let version = i32::try_from(vector["version"].as_i64().unwrap()).ok();
         let context = Context { version, ..Context::default() };
-        let (text, fault) = explain(format, &bytes, &context).unwrap();
-        assert_eq!(fault, decode(format, &bytes, &context).err(), "{}", vector["id"]);
+        let seen = explain(format, &bytes, &context).unwrap();
+        let (text, fault) = (seen.text(), &seen.fault);
+        assert_eq!(*fault, decode(format, &bytes, &context).err(), "{}", vector["id"]);
+        assert_eq!(seen.to_json()["fields"].as_array().unwrap().len(), text.lines().count());
         assert!(fault.is_none() || text.contains("cannot be read"), "{}: {text}", vector["id"]);
         explained += 1;
     }
@@ -479,4 +481,36 @@ fn what_is_no_file_but_its_content_is_told_so() {
     }
     let output = run(&["decode", "consumer-assignment", "no-such-file"], b"");
     assert!(text(&output.stderr).contains("check the path"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn every_wire_command_answers_in_json() {
+    let one_line = |arguments: &[&str], input: &[u8]| -> Value {
+        let output = run(arguments, input);
+        assert_eq!(status(&output), 0, "{arguments:?}: {}", text(&output.stderr));
+        assert_eq!(text(&output.stdout).lines().count(), 1, "{arguments:?}");
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let assignment = b"0000 00000000 ffffffff";
+    let value = json!({"assignedPartitions": [], "userData": null});
+    assert_eq!(one_line(&["decode", "--json", "consumer-assignment"], assignment), value);
+    let list = one_line(&["decode", "--json", "--list"], b"");
+    assert!(
+        list.as_array().unwrap().contains(&json!({"format": "heartbeat-request", "oldest": 0, "newest": 4}))
+    );
+    let seen = one_line(&["decode", "--json", "--explain", "consumer-assignment"], assignment);
+    assert_eq!(seen["fields"][0], json!({"at": 0, "end": 2, "field": "version", "value": "0"}));
+    assert_eq!(seen["error"], Value::Null);
+    let written = one_line(
+        &["encode", "--json", "--version", "0", "consumer-assignment"],
+        value.to_string().as_bytes(),
+    );
+    assert_eq!(
+        written,
+        json!({"format": "consumer-assignment", "length": 10, "bytes": "000000000000ffffffff"})
+    );
+    assert_eq!(
+        one_line(&["codec", "--json", "--lines"], b"{\"format\": \"x\"}")["error"]["kind"],
+        "unknown-format"
+    );
 }

@@ -5,7 +5,7 @@ use std::fs;
 use crate::support::{datasets, good, tenure};
 
 /// The subcommands whose help is compared.
-const COMMANDS: &[&str] = &["explain", "plan", "verify", "what-if"];
+const COMMANDS: &[&str] = &["budget", "completions", "explain", "man", "plan", "verify", "what-if"];
 
 #[test]
 fn help_texts_are_as_committed() {

@@ -1,6 +1,7 @@
 //! The `tenure` command as its users meet it: a process, files, pipes, exit statuses.
 
 mod bad;
+mod budget;
 mod cases;
 mod codec;
 mod describe;
@@ -14,6 +15,7 @@ mod properties;
 mod replay;
 #[path = "../../../tests/support/mod.rs"]
 mod rules;
+mod shell;
 mod simulate;
 mod support;
 mod verify;

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use crate::plan::Strategy;
+use crate::protocol::selection::TENURE_COOPERATIVE_STICKY;
 
 /// What a subscription carries beside its topics, and under which protocol name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -18,12 +19,20 @@ pub enum Format {
     StickyV0,
     /// `sticky`: owned partitions and their generation in the user data.
     StickyV1,
+    /// `tenure-cooperative-sticky`: owned partitions and their generation in compact user data.
+    TenureCooperativeSticky,
 }
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::Range, Self::RoundRobin, Self::StickyV0, Self::StickyV1, Self::CooperativeSticky];
+    pub const ALL: [Self; 6] = [
+        Self::Range,
+        Self::RoundRobin,
+        Self::StickyV0,
+        Self::StickyV1,
+        Self::CooperativeSticky,
+        Self::TenureCooperativeSticky,
+    ];
 
     /// The format in which members of a group with this assignor join.
     pub const fn of(strategy: Strategy) -> Self {
@@ -42,6 +51,7 @@ impl Format {
             Self::RoundRobin => "roundrobin",
             Self::CooperativeSticky => "cooperative-sticky",
             Self::StickyV0 | Self::StickyV1 => "sticky",
+            Self::TenureCooperativeSticky => TENURE_COOPERATIVE_STICKY,
         }
     }
 
@@ -56,7 +66,7 @@ impl Format {
 
     /// Whether a member gives nothing up before it joins.
     pub const fn cooperative(self) -> bool {
-        matches!(self, Self::CooperativeSticky)
+        matches!(self, Self::CooperativeSticky | Self::TenureCooperativeSticky)
     }
 }
 
@@ -90,12 +100,17 @@ impl Form {
         Self { format, version: 3 }
     }
 
+    /// Whether the subscription lists what is owned in Kafka's way, in a place of its own or in the user data.
+    pub(super) const fn lists_owned(self) -> bool {
+        self.tells_owned() && !matches!(self.format, Format::TenureCooperativeSticky)
+    }
+
     /// Whether the leader learns from these bytes what members own.
     pub const fn tells_owned(self) -> bool {
         match self.format {
             Format::Range | Format::RoundRobin => false,
             Format::CooperativeSticky => self.version >= 1,
-            Format::StickyV0 | Format::StickyV1 => true,
+            Format::StickyV0 | Format::StickyV1 | Format::TenureCooperativeSticky => true,
         }
     }
 }

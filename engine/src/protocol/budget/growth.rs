@@ -21,6 +21,8 @@ pub struct Growth<'a> {
     fixed: u64,
     /// What members need whatever they have, all together.
     standing: u64,
+    /// What compact user data is in it, all together.
+    compact: u64,
     /// How often partitions and heads are listed.
     copies: u64,
     /// Heads as planned and at most, in one copy.
@@ -33,17 +35,15 @@ const PARTITIONS_MAX: u64 = 1 << 40;
 
 impl<'a> Growth<'a> {
     pub(super) fn of(budget: &'a Budget<'a>, form: Form, subject: Subject) -> Option<Self> {
-        let lists_owned = match form.format {
-            Format::Range | Format::RoundRobin => false,
-            Format::CooperativeSticky => form.version >= 1,
-            Format::StickyV0 | Format::StickyV1 => true,
-        };
+        let lists_owned = form.lists_owned();
         let copies = match subject {
             Subject::GroupRecord => 1 + u64::from(lists_owned),
             Subject::SyncRequest => 1,
             Subject::JoinResponse => u64::from(lists_owned),
             Subject::JoinRequest | Subject::Members => return None,
         };
+        let has_compact = form.format == Format::TenureCooperativeSticky && subject != Subject::SyncRequest;
+        let compact = if has_compact { budget.compact_total(form.version) } else { 0 };
         let members = budget.members.len() as u64;
         if members == 0 {
             return None;
@@ -59,11 +59,12 @@ impl<'a> Growth<'a> {
             partitions,
             fixed: fixed.size(subject),
             standing: 0,
+            compact,
             copies,
             heads: (heads, 0),
         };
         growth.heads.1 = growth.heads_at_most(members, partitions, 1);
-        let moving = copies * (heads + 4 * partitions);
+        let moving = copies * (heads + 4 * partitions) + compact;
         growth.standing = figures.size(subject).saturating_sub(growth.fixed + moving);
         Some(growth)
     }
@@ -98,8 +99,23 @@ impl<'a> Growth<'a> {
         let heads = self.heads_at_most(members, partitions, groups);
         let heads = share(heads, self.heads.0, self.heads.1);
         let lists = u128::from(self.copies) * (heads + 4 * u128::from(partitions.div_ceil(groups)));
-        let all = u128::from(self.fixed) + share(standing, members, self.members) + lists;
+        let compact = u128::from(self.compact_at(members.max(1), partitions)) / u128::from(groups);
+        let all = u128::from(self.fixed) + share(standing, members, self.members) + lists + compact;
         u64::try_from(all).unwrap_or(u64::MAX)
+    }
+
+    /// Compact user data with this many members and partitions: each number of a member costs what tells it from its
+    /// neighbours, about log2(e × members) bits, and each member some bytes around them.
+    fn compact_at(&self, members: u64, partitions: u64) -> u64 {
+        const AROUND: u64 = 14;
+        let bits = |members: u64| (members as f64 * core::f64::consts::E).log2();
+        let around = AROUND * self.members;
+        let Some(numbers) = self.compact.checked_sub(around).filter(|_| self.partitions > 0) else {
+            return (u128::from(self.compact) * u128::from(members)).div_ceil(u128::from(self.members))
+                as u64;
+        };
+        let grown = partitions as f64 / self.partitions as f64 * bits(members) / bits(self.members);
+        AROUND * members + (numbers as f64 * grown).ceil() as u64
     }
 
     /// The size of each group if the topics are split among `groups` groups, and the members with them.
@@ -121,7 +137,7 @@ impl<'a> Growth<'a> {
     /// The smallest number of partitions with which the size passes a limit, members as they are and every topic
     /// growing alike; `None` if it does not depend on them.
     pub fn partitions_beyond(&self, limit: u64) -> Option<u64> {
-        if self.partitions == 0 || self.copies == 0 {
+        if self.partitions == 0 || self.copies + self.compact == 0 {
             return None;
         }
         first(PARTITIONS_MAX, |partitions| self.size(self.members, partitions) > limit)

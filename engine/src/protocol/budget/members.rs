@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::compact::{Compact, Compacting};
 use super::figures::Figures;
 use super::form::{Form, Format};
 use super::growth::Growth;
@@ -11,6 +12,7 @@ use super::newer::NewerProtocol;
 use super::remedies::Remedies;
 use crate::group::Group;
 use crate::id::{MemberIndex, PartitionIndex, TopicIndex};
+use crate::protocol::payload::FOLLOW_UP;
 use crate::revoke::Round;
 use crate::topology::Topology;
 
@@ -19,7 +21,8 @@ use crate::topology::Topology;
 pub enum Moment {
     /// The round as the group stands: its claims, and what members get now.
     Now,
-    /// A later round, when everybody has what is planned, claims it, and gets it again.
+    /// A later round, when everybody has what is planned, claims it, and gets it again: of the generation behind the
+    /// latest one that members know.
     Settled,
 }
 
@@ -132,6 +135,9 @@ pub(super) struct Counted {
     claimed: Blocks,
     given: Blocks,
     pub(super) target: Blocks,
+    /// Whether Tenure's own leader tells it to join again.
+    told: bool,
+    compact: Compact,
 }
 
 impl Counted {
@@ -151,6 +157,7 @@ impl Counted {
             Format::StickyV0 | Format::StickyV1 if !returning => (0, Blocks::default()),
             Format::StickyV0 => (owned.bytes(), Blocks::default()),
             Format::StickyV1 => (owned.bytes() + 4, Blocks::default()),
+            Format::TenureCooperativeSticky => (self.compact.len(form.version, moment), Blocks::default()),
         };
         let topics = 4 + 2 * self.topics + self.topic_names;
         let mut len = 2 + topics + 4 + user_data;
@@ -166,12 +173,12 @@ impl Counted {
         len
     }
 
-    fn assignment(&self, moment: Moment) -> u64 {
-        let given = match moment {
-            Moment::Now => self.given,
-            Moment::Settled => self.target,
+    fn assignment(&self, format: Format, moment: Moment) -> u64 {
+        let (given, told) = match moment {
+            Moment::Now => (self.given, self.told && format == Format::TenureCooperativeSticky),
+            Moment::Settled => (self.target, false),
         };
-        2 + given.bytes() + 4
+        2 + given.bytes() + 4 + if told { FOLLOW_UP.len() as u64 } else { 0 }
     }
 
     fn lengths(&self, form: Form, moment: Moment) -> MemberLengths {
@@ -181,7 +188,7 @@ impl Counted {
             client_id: self.client_id,
             client_host: self.client_host,
             subscription: self.subscription(form, moment),
-            assignment: self.assignment(moment),
+            assignment: self.assignment(form.format, moment),
         }
     }
 }
@@ -232,6 +239,8 @@ impl<'a> Budget<'a> {
         let mut subscribers = alloc::vec![0u64; topology.topics()];
         let mut names_of = alloc::vec![None; group.distinct_subscriptions()];
         let mut members = Vec::with_capacity(group.members());
+        let mut compacting = Compacting::new(round);
+        let rejoin = round.rejoin();
         for member in group.member_indices() {
             let list = group.subscription[member.at()] as usize;
             let (topics, topic_names) = *names_of[list].get_or_insert_with(|| {
@@ -258,6 +267,8 @@ impl<'a> Budget<'a> {
                 claimed,
                 given: Blocks::of(topology, round.assignment(member)),
                 target: Blocks::of(topology, round.plan().target(member).iter().copied()),
+                told: rejoin && round.revokes(member),
+                compact: compacting.count(member),
             });
         }
         let topics = (0..topology.topics() as u32).map(TopicIndex::new).zip(subscribers);
@@ -281,13 +292,13 @@ impl<'a> Budget<'a> {
         self.members[member.at()].subscription(form, moment)
     }
 
-    /// Bytes of a member's assignment, the same in every form.
+    /// Bytes of a member's assignment, the same in every version.
     ///
     /// # Panics
     ///
     /// If the index is not of this group.
-    pub fn assignment_len(&self, moment: Moment, member: MemberIndex) -> u64 {
-        self.members[member.at()].assignment(moment)
+    pub fn assignment_len(&self, format: Format, moment: Moment, member: MemberIndex) -> u64 {
+        self.members[member.at()].assignment(format, moment)
     }
 
     /// Lengths of the names, the first member being the leader.
@@ -329,6 +340,11 @@ impl<'a> Budget<'a> {
     /// What the newer group protocol (KIP-848) writes in place of the group's one record.
     pub fn newer_protocol(&self) -> NewerProtocol {
         NewerProtocol::of(self)
+    }
+
+    /// Bytes of all members' compact user data when the group has settled.
+    pub(super) fn compact_total(&self, version: i16) -> u64 {
+        self.members.iter().map(|member| member.compact.len(version, Moment::Settled)).sum()
     }
 
     pub(super) fn group_id_len(&self) -> u64 {

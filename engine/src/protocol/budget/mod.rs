@@ -16,6 +16,7 @@
 //! Two moments count. [`Moment::Now`] is the round as the group stands. [`Moment::Settled`] is the next one: everybody
 //! has what is planned, and says so when it joins. A group that starts passes the first and may fail the second.
 
+mod compact;
 mod figures;
 mod form;
 mod growth;

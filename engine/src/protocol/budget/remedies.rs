@@ -1,6 +1,6 @@
 //! What would make a group fit, in numbers.
 
-use super::form::Form;
+use super::form::{Form, Format};
 use super::growth::Growth;
 use super::limits::{Limits, Subject};
 use super::members::{Budget, Moment};
@@ -19,6 +19,10 @@ pub struct Remedies {
     /// Groups among which to split the topics and the members, and the batch that each then has; `None` if one fits,
     /// or no number up to that of the topics does.
     pub split: Option<(u64, u64)>,
+    /// The batch if all members join with compact user data, as `tenure-cooperative-sticky`.
+    pub compact: u64,
+    /// The members with which that would be too large.
+    pub compact_members_beyond: Option<u64>,
     /// The records of the newer group protocol (KIP-848).
     pub newer: NewerProtocol,
     /// A limit for the record that leaves a quarter of it free: a power of two.
@@ -32,7 +36,11 @@ impl Remedies {
         let named: u64 = budget.members.iter().map(|member| member.topics).sum();
         let names: u64 = budget.members.iter().map(|member| 2 * member.topics + member.topic_names).sum();
         let members = budget.members.len() as u64;
+        let compact = Form::newest(Format::TenureCooperativeSticky);
+        let growth = Growth::of(budget, compact, Subject::GroupRecord);
         let mut remedies = Self {
+            compact: budget.figures(compact, Moment::Settled).group_batch,
+            compact_members_beyond: growth.and_then(|growth| growth.members_beyond(limit)),
             topics_named: named.div_ceil(members.max(1)),
             topic_name_bytes: names,
             newer: budget.newer_protocol(),
