@@ -44,7 +44,7 @@ fn alone(assignor: &Assignor, group: &Group) -> Whole {
     (outcome, group.member_indices().map(target).collect(), withheld)
 }
 
-fn agree<'g>(assignor: &Assignor, groups: &[&'g Group], expected: &[Whole], batch: &mut Batch, what: &str) {
+fn agree(assignor: &Assignor, groups: &[&Group], expected: &[Whole], batch: &mut Batch, what: &str) {
     let planned = assignor.plan_many(groups, batch);
     assert_eq!(planned.len(), groups.len(), "{what}");
     for (at, (group, planned)) in groups.iter().zip(planned).enumerate() {
