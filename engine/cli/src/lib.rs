@@ -7,6 +7,7 @@ pub mod describe;
 pub mod explain;
 pub mod json;
 pub mod judgement;
+pub mod live;
 pub mod result;
 pub mod scenario;
 pub mod snapshot;

@@ -101,6 +101,11 @@ impl Cluster {
         }
     }
 
+    /// The numbers of the brokers that the metadata named last.
+    pub(crate) fn broker_ids(&self) -> Vec<i32> {
+        self.inner.brokers.lock().map(|brokers| brokers.nodes.keys().copied().collect()).unwrap_or_default()
+    }
+
     fn broker(&self, node_id: i32) -> Option<Broker> {
         self.inner.brokers.lock().ok()?.nodes.get(&node_id).cloned()
     }

@@ -96,6 +96,20 @@ pub enum ClientError {
         /// The number.
         node_id: i32,
     },
+    /// The cluster has no such group.
+    NoSuchGroup {
+        /// The group asked for.
+        group_id: String,
+        /// The groups that there are, as far as this client may see them.
+        known: Vec<String>,
+    },
+    /// The group is of a kind that its brokers plan themselves, so its members say nothing that could be planned from.
+    NotClassic {
+        /// The group.
+        group_id: String,
+        /// `consumer` (KIP-848), `share`, `streams`.
+        kind: String,
+    },
     /// The member's state machine refused a call, or has stopped for good.
     Protocol(ProtocolError),
     /// The member is closed.
@@ -203,6 +217,23 @@ impl fmt::Display for ClientError {
             Self::UnknownBroker { node_id } => {
                 write!(f, "broker {node_id} is not in the cluster's metadata; try again once it is back")
             }
+            Self::NoSuchGroup { group_id, known } if known.is_empty() => {
+                write!(
+                    f,
+                    "there is no group {group_id:?}, nor any other that this client may see; check the name and the cluster"
+                )
+            }
+            Self::NoSuchGroup { group_id, known } => {
+                let shown: Vec<&str> = known.iter().take(10).map(String::as_str).collect();
+                let more = known.len().saturating_sub(shown.len());
+                write!(f, "there is no group {group_id:?}; the cluster has {}", shown.join(", "))?;
+                if more > 0 { write!(f, " and {more} more") } else { Ok(()) }
+            }
+            Self::NotClassic { group_id, kind } => write!(
+                f,
+                "group {group_id:?} is a {kind} group, not a classic one: its brokers plan it themselves (KIP-848), and tell neither \
+                 claims nor generations of its members; only groups with group.protocol=classic can be looked at"
+            ),
             Self::Protocol(error) => error.fmt(f),
             Self::Closed => f.write_str("the member is closed; start another"),
         }

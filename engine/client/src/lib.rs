@@ -8,6 +8,7 @@
 //! - [`Cluster`] knows the brokers: topics, coordinators, committed offsets, TLS and SASL.
 //! - [`GroupMember`] is a member: it joins, keeps its session, rejoins and leaves; [`RebalanceListener`] hears what
 //!   comes and goes; [`GroupHandle`] commits.
+//! - [`Cluster::describe_group`] shows any classic group without being in it.
 //! - [`TransactionalProducer`] commits offsets inside a transaction, fenced by the member's generation (KIP-447).
 //!
 //! All decisions are made by [`tenure::protocol::member::Member`], a state machine without I/O, which is simulated and
@@ -19,8 +20,10 @@ mod cluster;
 mod config;
 mod connection;
 mod error;
+mod groups;
 mod member;
 mod offsets;
+mod properties;
 mod security;
 mod shape;
 mod topics;
@@ -33,10 +36,12 @@ pub use config::ClientConfig;
 #[doc(hidden)]
 pub use connection::read_any_answer;
 pub use error::ClientError;
+pub use groups::{DescribedMember, GroupDescription, GroupState, ListedGroup};
 pub use member::{
     Change, CommitError, GroupConfig, GroupHandle, GroupMember, MemberStatus, RebalanceListener, Silent,
     Subscription,
 };
+pub use properties::Properties;
 #[doc(hidden)]
 pub use security::read_any_challenge;
 pub use security::{Mechanism, Sasl, Security, Tls};

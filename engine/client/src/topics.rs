@@ -17,7 +17,6 @@ use crate::error::ClientError;
 
 /// A topic, as the brokers know it now.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Topic {
     /// The name.
     pub name: String,
@@ -31,7 +30,6 @@ pub struct Topic {
 
 /// A partition of a topic.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[non_exhaustive]
 pub struct Partition {
     /// The broker that leads it, if one does.
     pub leader: Option<i32>,
