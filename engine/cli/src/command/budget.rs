@@ -11,6 +11,7 @@ use tenure::revoke::Mode;
 use tenure_cli::budget::{self, FormFigures, Held, Measured, Options, Report};
 
 use super::input::{Loaded, Reader, Source};
+use super::live::Connection;
 use super::settings::{Planner, Settings};
 use crate::console::{BAD, Console, GOOD, HEAD, WARN};
 use crate::failure::{Failure, Status};
@@ -40,6 +41,9 @@ pub(crate) struct Arguments {
     /// Counts bytes only: the leader's round is not measured
     #[arg(long)]
     no_measure: bool,
+
+    #[command(flatten)]
+    cluster: Connection,
 
     #[command(flatten)]
     limits: LimitArguments,
@@ -106,8 +110,14 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Status, Fa
         ));
     }
     settings.start_threads()?;
-    let reader = Reader::new(settings)?;
     let mut planner = Planner::new(settings);
+    let name = arguments.limits.group.as_deref();
+    if let Some(group) = arguments.cluster.load(name, !files.is_empty(), settings, console)? {
+        let heading = group.name.as_deref().map(|name| format!("group {}", printable(name)));
+        let fits = answer(&group, heading, true, &mut planner, arguments, console)?;
+        return Ok(if fits { Status::Good } else { Status::No });
+    }
+    let reader = Reader::new(settings)?;
     let sources = match &files[..] {
         [] => vec![Source::standard_input()],
         files => files.iter().map(|path| Source::new(path)).collect(),

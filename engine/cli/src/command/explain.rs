@@ -10,6 +10,7 @@ use tenure::id::{MemberIndex, PartitionIndex};
 use tenure_cli::explain::Explainer;
 
 use super::input::{Reader, Source};
+use super::live::Live;
 use super::settings::{Planner, Settings};
 use crate::console::{Console, HEAD};
 use crate::failure::{Failure, Status};
@@ -21,8 +22,8 @@ use crate::table::{Table, printable};
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// The group: a snapshot in JSON or a print of `kafka-consumer-groups.sh`; "-" is standard input
-    #[arg(value_name = "SNAPSHOT")]
-    snapshot: PathBuf,
+    #[arg(value_name = "SNAPSHOT", required_unless_present = "bootstrap_server")]
+    snapshot: Option<PathBuf>,
 
     /// Explains this partition, such as orders-4
     #[arg(long, value_name = "TOPIC-N", conflicts_with = "member")]
@@ -37,6 +38,9 @@ pub(crate) struct Arguments {
     json: bool,
 
     #[command(flatten)]
+    live: Live,
+
+    #[command(flatten)]
     settings: Settings,
 }
 
@@ -45,10 +49,12 @@ const TOLD: usize = 20;
 
 /// Runs the subcommand.
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Status, Failure> {
-    let Arguments { snapshot, partition, member, json, settings } = arguments;
+    let Arguments { snapshot, partition, member, json, live, settings } = arguments;
     settings.start_threads()?;
-    let source = Source::new(snapshot);
-    let loaded = Reader::new(settings)?.load_one(&source)?;
+    let loaded = match live.load(snapshot.is_some(), settings, console)? {
+        Some(loaded) => loaded,
+        None => Reader::new(settings)?.load_one(&Source::given(snapshot.as_deref()))?,
+    };
     let group = &loaded.snapshot.group;
     let partition = partition.as_deref().map(|name| find_partition(group, name)).transpose()?;
     let member = member.as_deref().map(|name| find_member(group, name)).transpose()?;

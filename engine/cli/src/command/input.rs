@@ -21,6 +21,11 @@ impl Source {
         Self(path.to_path_buf())
     }
 
+    /// A file, or standard input if none was given.
+    pub(crate) fn given(path: Option<&Path>) -> Self {
+        path.map_or_else(Self::standard_input, Self::new)
+    }
+
     /// Standard input.
     pub(crate) fn standard_input() -> Self {
         Self(PathBuf::from("-"))

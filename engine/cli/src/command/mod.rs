@@ -11,6 +11,7 @@ mod encode;
 mod explain;
 mod input;
 mod lines;
+mod live;
 mod man;
 mod plan;
 mod report;
@@ -18,6 +19,7 @@ mod settings;
 mod simulate;
 mod steps;
 mod verify;
+mod watch;
 mod what_if;
 mod wire_input;
 
@@ -54,6 +56,7 @@ enum Command {
     Plan(plan::Arguments),
     Simulate(simulate::Arguments),
     Verify(verify::Arguments),
+    Watch(watch::Arguments),
     WhatIf(what_if::Arguments),
 }
 
@@ -77,6 +80,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Plan(arguments) => plan::run(arguments, &console),
         Command::Simulate(arguments) => simulate::run(arguments, &console),
         Command::Verify(arguments) => verify::run(arguments, &console),
+        Command::Watch(arguments) => watch::run(arguments, &console),
         Command::WhatIf(arguments) => what_if::run(arguments, &console),
     };
     match done {

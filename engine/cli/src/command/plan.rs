@@ -8,6 +8,7 @@ use tenure::revoke::Round;
 use tenure_cli::result::{self, Answer};
 
 use super::input::{Loaded, Reader, Source};
+use super::live::Live;
 use super::settings::{Planner, Settings};
 use super::{lines, report};
 use crate::console::{Console, HEAD};
@@ -32,13 +33,25 @@ pub(crate) struct Arguments {
     lines: bool,
 
     #[command(flatten)]
+    live: Live,
+
+    #[command(flatten)]
     settings: Settings,
 }
 
 /// Runs the subcommand.
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Status, Failure> {
-    let Arguments { files, json, lines, settings } = arguments;
+    let Arguments { files, json, lines, live, settings } = arguments;
     settings.start_threads()?;
+    if let Some(group) = live.load(!files.is_empty() || *lines, settings, console)? {
+        let mut planner = Planner::new(settings);
+        if *json {
+            print_json(&group, &mut planner, settings, console)?;
+        } else {
+            print_table(&group, None, true, &mut planner, settings, console)?;
+        }
+        return Ok(Status::Good);
+    }
     let sources = match &files[..] {
         [] => vec![Source::standard_input()],
         files => files.iter().map(|path| Source::new(path)).collect(),

@@ -12,6 +12,7 @@ use tenure_cli::result::{runs_of, write_owned};
 use tenure_cli::scenario::{Change, Settled, Settler, apply, bring_back, with_protocol};
 
 use super::input::{Loaded, Reader, Source};
+use super::live::Live;
 use super::settings::Settings;
 use super::steps::{Step, Steps};
 use crate::console::Console;
@@ -22,8 +23,8 @@ use crate::table::{Table, count, printable};
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// The group: a snapshot in JSON or a print of `kafka-consumer-groups.sh`; "-" is standard input
-    #[arg(value_name = "SNAPSHOT")]
-    snapshot: PathBuf,
+    #[arg(value_name = "SNAPSHOT", required_unless_present = "bootstrap_server")]
+    snapshot: Option<PathBuf>,
 
     /// Prints one JSON document, with what every member owns after each step
     #[arg(long)]
@@ -31,6 +32,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     steps: Steps,
+
+    #[command(flatten)]
+    live: Live,
 
     #[command(flatten)]
     settings: Settings,
@@ -53,10 +57,12 @@ struct Played {
 
 /// Runs the subcommand.
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Status, Failure> {
-    let Arguments { snapshot, json, steps, settings } = arguments;
+    let Arguments { snapshot, json, steps, live, settings } = arguments;
     settings.start_threads()?;
-    let source = Source::new(snapshot);
-    let loaded = Reader::new(settings)?.load_one(&source)?;
+    let loaded = match live.load(snapshot.is_some(), settings, console)? {
+        Some(loaded) => loaded,
+        None => Reader::new(settings)?.load_one(&Source::given(snapshot.as_deref()))?,
+    };
     check(&loaded, steps, settings)?;
     if *json {
         let mut out = console.data();

@@ -9,6 +9,7 @@ mod explain;
 mod good;
 mod help;
 mod lines;
+mod live;
 mod pipes;
 mod prints;
 mod properties;

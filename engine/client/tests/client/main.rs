@@ -2,6 +2,7 @@
 
 mod connection;
 mod fake;
+mod hostile;
 mod interop;
 mod ledger;
 mod membership;
