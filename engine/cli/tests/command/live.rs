@@ -1,9 +1,9 @@
 //! A running cluster in place of a file.
 
+use core::time::Duration;
 use std::collections::BTreeMap;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 use kafka_protocol::messages::{ConsumerGroupHeartbeatRequest, GroupId, TopicName};
 use kafka_protocol::protocol::StrBytes;
