@@ -260,6 +260,7 @@ fn cold_starts(options: &Options, found: &[peers::Peer], folder: &Path) -> Resul
     for name in ["uniform-100k", "random-100k"] {
         records.extend(cold::calls(&shape(name), runs)?);
     }
+    records.extend(cold::many(runs)?);
     let large = peers::SARAMA;
     let asked: Vec<_> = found.iter().filter(|peer| options.smoke || peer.name != large).cloned().collect();
     records.extend(cold::peers(&asked, &shape("uniform-100k"), options.limit, folder));

@@ -1,4 +1,4 @@
-//! What it costs when nothing is warm: a group that was never seen, a call that keeps nothing, a command that starts.
+//! What else is measured of Tenure alone: calls and starts when nothing is warm, and very many small groups.
 
 use core::hint::black_box;
 use core::time::Duration;
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use tenure::Group;
-use tenure::plan::{Plan, Scratch};
+use tenure::plan::{Batch, Plan, Scratch};
 use tenure::protocol::leader::{Leader, LeaderScratch};
 
 use super::driver::Driver;
@@ -17,8 +17,9 @@ use super::peers::Peer;
 use super::record::{Cold, Record, Silence};
 use super::{Call, Contestant as _, SEED};
 use crate::alloc::{self, Used};
+use crate::check;
 use crate::measure::thread_time;
-use crate::workloads::{Event, Shape, Workload};
+use crate::workloads::{Event, Shape, Size, Workload};
 
 /// Groups of one shape that are each seen once.
 const UNSEEN: u64 = 6;
@@ -140,6 +141,35 @@ fn repeat<T>(
         times.used.push(used);
     }
     Ok(times)
+}
+
+/// The subject of [`many`], before the event.
+pub const MANY: &str = "10,000 groups of 100 partitions × 10 members";
+
+/// Plans ten thousand small groups, no two alike, in one call on one thread.
+///
+/// # Errors
+///
+/// If one of the plans is not valid.
+pub fn many(runs: Runs) -> Result<Vec<Record>, String> {
+    let count = if runs.calls < 3 { 50 } else { 10_000 };
+    let size = Size { topics: 10, partitions: 10, members: 10 };
+    let shape = Shape { full: size, ..Shape::find("uniform-1k").expect("a shape of the table") };
+    let mut records = Vec::new();
+    for event in [Event::Steady, Event::OneJoins] {
+        let groups: Vec<Group> =
+            (0..count).map(|seed| event.apply(&shape, &shape.fresh(seed).settled(), seed).group()).collect();
+        let mut batch = Batch::new();
+        for (group, planned) in groups.iter().zip(assignor().plan_many(&groups, &mut batch)) {
+            check::check(group, planned.plan(), planned.outcome())?;
+        }
+        let times = repeat(0..runs.calls, |_| {
+            black_box(assignor().plan_many(black_box(&groups), &mut batch));
+            Ok(())
+        })?;
+        records.push(times.record(&format!("{MANY}, {event}"), "plan: all kept, one call, one thread"));
+    }
+    Ok(records)
 }
 
 /// Starts each peer anew and asks it for one call, its first.

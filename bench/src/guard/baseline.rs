@@ -90,7 +90,10 @@ pub fn compare(was: &Baseline, compiler: &str, is: &[Count]) -> Verdict {
         };
         let mut hold = |what: &str, was: u64, is: u64, tolerance: u64| {
             let change = || {
-                let percent = (is as f64 / was.max(1) as f64 - 1.0) * 100.0;
+                if was == 0 {
+                    return format!("{case}: {is} {what}, was 0");
+                }
+                let percent = (is as f64 / was as f64 - 1.0) * 100.0;
                 format!("{case}: {is} {what}, was {was} ({percent:+.1} %, {tolerance} % allowed)")
             };
             if is * 100 > was * (100 + tolerance) {
@@ -146,7 +149,7 @@ mod tests {
         assert_eq!(
             verdict.worse,
             [
-                "a/steady/plan: 1 allocations of a warm call, was 0 (+0.0 %, 0 % allowed)",
+                "a/steady/plan: 1 allocations of a warm call, was 0",
                 "a/steady/plan: 6 allocations of a first call, was 5 (+20.0 %, 0 % allowed)",
                 "a/steady/plan: 900 bytes allocated by a first call, was 800 (+12.5 %, 3 % allowed)",
             ]

@@ -52,7 +52,7 @@ fn page(view: &View, plots: &[(String, String)]) -> String {
     let _ = writeln!(page, "\n## Memory of one call\n\n{}", tables::memory(view));
     let _ = writeln!(page, "\n## Balance, moves and bytes\n\n{}", tables::quality(view));
     if let Some(cold) = tables::cold(view) {
-        let _ = writeln!(page, "\n## Nothing warm\n\n{cold}");
+        let _ = writeln!(page, "\n## Cold starts, and many groups\n\n{cold}");
     }
     let silences = tables::silences(view);
     if !silences.is_empty() {
