@@ -114,13 +114,9 @@ impl World<'_> {
                     let text = format!("aborted {}: {reason}", short(&batches));
                     timeline.transaction(now_ms, process, text);
                 }
-                // It is all to be done again, from where the group stands: what is still to be read here.
-                let reads = one.member.as_ref().map(|member| member.fetchable()).unwrap_or_default();
+                // It is all to be done again, from where the group stands then.
                 for Batch { partition, .. } in batches {
                     one.positions.remove(&partition);
-                    if reads.contains(&partition) {
-                        producing.fetch.assign([partition], now_ms);
-                    }
                 }
             }
             CycleAction::Dead { reason } => {
@@ -182,9 +178,19 @@ impl World<'_> {
         match producing.cycle.phase() {
             CyclePhase::Ready => {
                 let reads = member.fetchable();
+                let waiting: PartitionSet = producing.fetch.waiting().map(|(one, _)| one.clone()).collect();
+                let known = |partition: &&TopicPartition| {
+                    one.positions.contains_key(partition) || waiting.contains(partition)
+                };
+                let unknown: Vec<TopicPartition> =
+                    reads.iter().filter(|partition| !known(partition)).cloned().collect();
+                if !unknown.is_empty() {
+                    producing.fetch.assign(unknown, now_ms);
+                }
                 let batches = choose(&reads, &one.positions, end, &mut self.random);
                 if batches.is_empty() {
                     one.tick_at_ms = now_ms + pause_ms;
+                    self.produce(process);
                     return;
                 }
                 let mut result = producing.cycle.begin(now_ms);
