@@ -29,6 +29,7 @@ use crate::table::Table;
     tenure simulate --seed 7                      one run, again and again the same\n  \
     tenure simulate --seed 1 --rebalances 100000  runs of seeds 1, 2, 3, ...\n  \
     tenure simulate --seed 1 --transactions 100000  the same with transactions (KIP-447)\n  \
+    tenure simulate --seed 7 --transactions 1     one run with transactions, again and again the same\n  \
     tenure simulate --scenario rolling-restart    a timeline to read\n  \
     tenure simulate --scenario zombie-commit --mutation no-transaction-fence  what KIP-447 is for")]
 pub(crate) struct Arguments {
@@ -254,6 +255,7 @@ fn finish(
         match (&broken, &small) {
             (Some((options, violation)), Some((smallest, outcome))) => {
                 let _ = writeln!(text, "{BAD}seed {}: {violation}{BAD:#}", options.seed);
+                let _ = writeln!(text, "again: {}", again(options));
                 if runs > 1 {
                     let _ = write!(text, "{options}");
                 }
@@ -270,6 +272,18 @@ fn finish(
         console.text(&text)?;
     }
     Ok(if broken.is_some() { Status::No } else { Status::Good })
+}
+
+/// The command that makes a run again.
+fn again(options: &Options) -> String {
+    let mut command = format!("tenure simulate --seed {}", options.seed);
+    if options.transactions.is_some() {
+        command.push_str(" --transactions 1");
+    }
+    if let Some(mutation) = options.mutation {
+        let _ = write!(command, " --mutation {mutation}");
+    }
+    command
 }
 
 /// So many runs are spent on making a failing one small.
