@@ -567,7 +567,7 @@ fn golden_bytes_are_read_and_written() {
     for vector in vectors("a5-compact.jsonl", 19) {
         let (id, value) = (id(&vector), written_out(&vector["value"]));
         let topics: Vec<&str> =
-            vector["topics"].as_array().unwrap().iter().map(|topic| topic.as_str().unwrap()).collect();
+            vector["topic_list"].as_array().unwrap().iter().map(|topic| topic.as_str().unwrap()).collect();
         let owned = OwnedBlocks::from_json(&value["owned"]);
         let owned = owned.fields();
         let bytes = bytes_of(&vector).unwrap();

@@ -6,6 +6,7 @@ use tenure::codec::consumer::{
 };
 use tenure::codec::{Assignment, History, Subscription, SubscriptionFields};
 
+use super::compact::owned_json;
 use super::parse::{At, BlockList};
 use super::{CodecFailure, Seen, hex};
 
@@ -42,11 +43,15 @@ pub(super) fn decode_subscription(bytes: &[u8], assignor: Option<&str>) -> Resul
     let mut beside = Map::new();
     if let Some(assignor) = assignor {
         let history = History::of(&subscription, assignor);
+        let mut owned = blocks_json(history.owned);
+        if let (Some(compact), Some(list)) = (history.compact, owned.as_array_mut()) {
+            list.extend(owned_json(&compact)?);
+        }
         let unreadable = history.unreadable.map(|error| CodecFailure::from(error).to_json());
         beside.insert(
             "history".into(),
             json!({
-                "owned": blocks_json(history.owned),
+                "owned": owned,
                 "generation": history.generation,
                 "unreadable": unreadable,
             }),

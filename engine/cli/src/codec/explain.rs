@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tenure::codec::message::{Format, ListOf, Prefix, Scalar, Visitor};
 
 use super::consumer::version_of;
-use super::{CodecFailure, Context, FormatName, decode, hex};
+use super::{CodecFailure, Context, FormatName, compact, decode, hex};
 
 /// The longest value shown in full.
 const SHOWN_MAX: usize = 32;
@@ -58,7 +58,14 @@ impl Explained {
 ///
 /// # Errors
 /// A version that is needed and not given.
-pub fn explain(format: FormatName, bytes: &[u8], context: &Context) -> Result<Explained, CodecFailure> {
+pub fn explain(
+    format: FormatName,
+    bytes: &[u8],
+    context: &Context<'_>,
+) -> Result<Explained, CodecFailure> {
+    if let FormatName::Compact = format {
+        return Ok(compact::explain(bytes, context));
+    }
     let table = format.table().ok_or_else(|| CodecFailure::UnknownFormat(String::new()))?;
     let version = match (format, context.version) {
         // A generation behind the blocks makes it version 1.
@@ -90,8 +97,8 @@ fn counted(count: usize, noun: &str) -> String {
 
 /// What was read, and where in the message they are.
 #[derive(Default)]
-struct Fields {
-    pieces: Vec<Piece>,
+pub(super) struct Fields {
+    pub(super) pieces: Vec<Piece>,
     /// The open lists: name, number of the next element, what they consist of.
     open: Vec<(&'static str, usize, ListOf)>,
 }
@@ -108,11 +115,11 @@ impl Fields {
         }
     }
 
-    fn row(&mut self, at: Range<usize>, path: &str, value: &str) {
+    pub(super) fn row(&mut self, at: Range<usize>, path: &str, value: &str) {
         self.pieces.push(Piece { at, path: path.to_owned(), value: value.to_owned() });
     }
 
-    fn fault(&mut self, at: usize, field: &str, what: &str, len: usize) {
+    pub(super) fn fault(&mut self, at: usize, field: &str, what: &str, len: usize) {
         let path = if self.open.is_empty() { field.to_owned() } else { self.path(Some(field)) };
         self.row(at..len, &path, &format!("cannot be read: {what}"));
     }

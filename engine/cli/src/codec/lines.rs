@@ -44,7 +44,17 @@ fn answer(vector: &Map<String, Value>) -> Result<Map<String, Value>, Value> {
             None => Err(failed(CodecFailure::form(key, "a whole number of 32 bits"))),
         },
     };
+    let topics = match vector.get("topic_list") {
+        None | Some(Value::Null) => None,
+        Some(list) => {
+            let names = list.as_array().and_then(|names| {
+                names.iter().map(|name| name.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
+            });
+            Some(names.ok_or_else(|| failed(CodecFailure::form("topic_list", "a list of topic names")))?)
+        }
+    };
     let context = Context {
+        topics: topics.as_deref(),
         version: number("version")?,
         null_user_data: vector.get("null_userdata") == Some(&Value::Bool(true)),
         subscription_generation: number("subscription_generation")?,

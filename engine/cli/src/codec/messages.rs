@@ -8,7 +8,11 @@ use super::consumer::version_of;
 use super::parse::At;
 use super::{CodecFailure, Context, Seen, hex, unhex};
 
-pub(super) fn decode(format: &'static Format, bytes: &[u8], context: &Context) -> Result<Seen, CodecFailure> {
+pub(super) fn decode(
+    format: &'static Format,
+    bytes: &[u8],
+    context: &Context<'_>,
+) -> Result<Seen, CodecFailure> {
     let version = if format.tells_version() {
         0
     } else if let (None, true) = (context.version, format.oldest == format.newest) {

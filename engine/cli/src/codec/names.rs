@@ -1,6 +1,9 @@
 //! The names of the formats.
 
 use tenure::codec::message::{self, Format};
+use tenure::codec::sticky::TENURE_COOPERATIVE_STICKY;
+
+use super::compact;
 
 /// A format, found by its name.
 #[derive(Debug, Clone, Copy)]
@@ -18,6 +21,8 @@ pub enum FormatName {
     Sticky,
     /// `cooperative-sticky-userdata`.
     CooperativeSticky,
+    /// `tenure-userdata`.
+    Compact,
     /// `streams-subscription-info`.
     StreamsSubscription,
     /// `streams-assignment-info`.
@@ -27,7 +32,8 @@ pub enum FormatName {
 }
 
 /// The assignors whose members have a history.
-const ASSIGNORS: [&str; 4] = ["cooperative-sticky", "sticky", "range", "roundrobin"];
+const ASSIGNORS: [&str; 5] =
+    ["cooperative-sticky", TENURE_COOPERATIVE_STICKY, "sticky", "range", "roundrobin"];
 
 impl FormatName {
     /// The format called `name`.
@@ -51,13 +57,20 @@ impl FormatName {
             "consumer-assignment-draft" => Self::AssignmentDraft,
             "sticky-userdata" => Self::Sticky,
             "cooperative-sticky-userdata" => Self::CooperativeSticky,
+            compact::NAME => Self::Compact,
             "streams-subscription-info" => Self::StreamsSubscription,
             "streams-assignment-info" => Self::StreamsAssignment,
             _ => Self::Table(message::format(name)?),
         })
     }
 
-    /// The table of the format, which every format has.
+    /// The oldest and the newest version.
+    #[must_use]
+    pub fn versions(self) -> (i16, i16) {
+        self.table().map_or((1, 1), |table| (table.oldest, table.newest))
+    }
+
+    /// The table of the format; compact user data has none, since its bits are not fields.
     #[must_use]
     pub fn table(self) -> Option<&'static Format> {
         message::format(match self {
@@ -66,6 +79,7 @@ impl FormatName {
             Self::AssignmentDraft => "consumer-assignment-draft",
             Self::Sticky => "sticky-userdata",
             Self::CooperativeSticky => "cooperative-sticky-userdata",
+            Self::Compact => compact::NAME,
             Self::StreamsSubscription => "streams-subscription-info",
             Self::StreamsAssignment => "streams-assignment-info",
             Self::Table(table) => table.name,
@@ -75,5 +89,5 @@ impl FormatName {
 
 /// The names of all formats.
 pub fn format_names() -> impl Iterator<Item = &'static str> {
-    message::FORMATS.iter().map(|format| format.name)
+    message::FORMATS.iter().map(|format| format.name).chain([compact::NAME])
 }

@@ -9,7 +9,7 @@ use super::CodecFailure;
 const BYTES_MAX: usize = 1 << 24;
 
 /// The most list elements that those of a value may stand for, all together; each takes 32 bytes as JSON.
-const ELEMENTS_MAX: usize = 1 << 21;
+pub(super) const ELEMENTS_MAX: usize = 1 << 21;
 
 /// Bytes as hexadecimal text.
 #[must_use]

@@ -10,7 +10,7 @@ use super::consumer::blocks_json;
 use super::parse::{At, BlockList};
 use super::{CodecFailure, Context, Seen};
 
-pub(super) fn decode(bytes: &[u8], context: &Context) -> Seen {
+pub(super) fn decode(bytes: &[u8], context: &Context<'_>) -> Seen {
     let read = StickyUserData::decode((!context.null_user_data).then_some(bytes));
     let value = json!({
         "previousAssignment": blocks_json(read.previous),
@@ -38,7 +38,7 @@ pub(super) fn encode(version: Option<i32>, value: &Value) -> Result<Vec<u8>, Cod
     Ok(StickyFields { previous, generation }.encode()?)
 }
 
-pub(super) fn decode_cooperative(bytes: &[u8], context: &Context) -> Seen {
+pub(super) fn decode_cooperative(bytes: &[u8], context: &Context<'_>) -> Seen {
     let own = context.subscription_generation.filter(|&generation| generation >= 0);
     let generation = own.or_else(|| cooperative_generation((!context.null_user_data).then_some(bytes)));
     Seen { value: json!({"generation": generation}), beside: Map::new() }

@@ -27,6 +27,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     version: Option<i32>,
 
+    /// The topics of the subscription around compact user data (`tenure-userdata`), in the order of the wire. Without
+    /// them its checksum is not compared, and topics are told by their place.
+    #[arg(long, value_name = "TOPICS", value_delimiter = ',', num_args = 1)]
+    topics: Option<Vec<String>>,
+
     /// What the file holds. Auto takes text of hexadecimal digits and spaces as such, all else as bytes.
     #[arg(long, value_enum, default_value_t = Form::Auto, value_name = "FORM")]
     from: Form,
@@ -58,17 +63,16 @@ pub(crate) enum Form {
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Status, Failure> {
     let mut out = console.data();
     let Some(name) = arguments.format.as_deref().filter(|_| !arguments.list) else {
-        let tables = || {
-            let names = codec::format_names();
-            names.filter_map(|name| Some((name, FormatName::find(name).and_then(FormatName::table)?)))
+        let formats = || {
+            codec::format_names().filter_map(|name| Some((name, FormatName::find(name)?.versions())))
         };
         if arguments.json {
-            let formats = tables()
-                .map(|(name, table)| json!({"format": name, "oldest": table.oldest, "newest": table.newest}));
+            let formats = formats()
+                .map(|(name, (oldest, newest))| json!({"format": name, "oldest": oldest, "newest": newest}));
             writeln!(out, "{}", formats.collect::<Value>())?;
         } else {
-            for (name, table) in tables() {
-                writeln!(out, "{name:<34} {} to {}", table.oldest, table.newest)?;
+            for (name, (oldest, newest)) in formats() {
+                writeln!(out, "{name:<34} {oldest} to {newest}")?;
             }
         }
         out.flush()?;
@@ -76,7 +80,8 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Status, Fa
     };
     let format = wire_input::format(name)?;
     let bytes = wire_input::bytes(&Source::new(&arguments.file), arguments.from)?;
-    let context = Context { version: arguments.version, ..Context::default() };
+    let context =
+        Context { version: arguments.version, topics: arguments.topics.as_deref(), ..Context::default() };
     if arguments.explain {
         let explained = codec::explain(format, &bytes, &context)
             .map_err(|failure| Failure::input(format_args!("{name}: {failure}")))?;

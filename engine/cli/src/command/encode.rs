@@ -38,8 +38,8 @@ pub(crate) struct Arguments {
 }
 
 /// What `tenure decode` prints beside the fields of a value.
-const BESIDE: [&str; 6] =
-    ["unknown_tags", "nested_unknown_tags", "derived", "body_unread", "history", "unreadable"];
+const BESIDE: [&str; 7] =
+    ["unknown_tags", "nested_unknown_tags", "derived", "body_unread", "history", "unreadable", "topic_list"];
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Status, Failure> {
     let name = &arguments.format;
