@@ -595,3 +595,33 @@ fn golden_bytes_are_read_and_written() {
     }
     assert_eq!(encodings.len(), Encoding::ALL.len());
 }
+
+/// What fuzzing does for hours, for seconds: seeds with bytes changed, cut, repeated and put together.
+#[test]
+fn mutated_seeds_are_read_or_refused() {
+    let folder = crate::support::dataset("../fuzz/corpus/tenure_userdata");
+    let mut seeds: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    seeds.sort();
+    let seeds: Vec<Vec<u8>> = seeds.into_iter().map(|path| std::fs::read(path).unwrap()).collect();
+    let mut random = Random(404);
+    for _ in 0..if cfg!(debug_assertions) { 4_000 } else { 400_000 } {
+        let mut data = seeds[random.below(seeds.len() as u64) as usize].clone();
+        for _ in 0..1 + random.below(4) {
+            let at = random.below(data.len() as u64 + 1) as usize;
+            match random.below(5) {
+                0 => data.truncate(at),
+                1 => data.insert(at, random.next() as u8),
+                2 => data.extend_from_within(at..),
+                3 => data.extend(&seeds[random.below(seeds.len() as u64) as usize]),
+                _ => {
+                    let byte = [0, 1, 0x7f, 0x80, 0xff, random.next() as u8][random.below(6) as usize];
+                    if let Some(changed) = data.get_mut(at) {
+                        *changed = byte;
+                    }
+                }
+            }
+        }
+        data.truncate(5_000);
+        crate::compact_properties::check(&data);
+    }
+}

@@ -44,7 +44,7 @@
 //!
 //! Real ownership is scattered: 100 partitions of 100,000, hardly two of them neighbours. `log2(P choose owned)` says
 //! that no code can do with less than 143 bytes for that on average; Rice takes 144, Elias–Fano 150 (it has faster membership,
-//! but with 10,000 owned it is a tenth longer), delta varints 195, Roaring 217, runs 295, Kafka's format 1,390. Contiguous
+//! but with 10,000 owned it is a tenth longer), delta varints 188, Roaring 224, runs 288, Kafka's format 1,390. Contiguous
 //! ownership goes to runs, dense ownership to bits, and dense spots in a wide space to Roaring.
 //!
 //! The checksum takes in the topic list, *because* places in a list are worth nothing beside another list: data that got

@@ -240,7 +240,9 @@ impl<M: JoinEntry> Feed<'_, M> {
         let number = self.version.len();
         let generation = history.generation.unwrap_or(-1);
         let claims = !history.owned.is_empty() || history.compact.is_some();
-        let protocol = self.note(holds, claims, generation, subscription.version);
+        // Compact user data can say its generation, whatever the version around it.
+        let version = if history.compact.is_some() { NEWEST_VERSION } else { subscription.version };
+        let protocol = self.note(holds, claims, generation, version);
         let mut add = self.builder.member(member.id());
         add.protocol(protocol);
         self.lists.subscribe(

@@ -205,6 +205,10 @@ impl Course {
                     self.places.resolve(topics, heads);
                 }
                 let told = self.places.read(data, topics, heads, &mut self.claims)?;
+                // It could have said a generation, and says none.
+                if told.is_none() && version < 2 {
+                    return None;
+                }
                 self.places.current = true;
                 (ascend, blocks) = (self.places.ascend, (0, 0));
                 told.or((generation >= 0).then_some(generation))

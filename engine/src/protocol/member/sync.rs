@@ -1,15 +1,17 @@
 //! From the answer of JoinGroup to a settled generation: leading, SyncGroup, and the change it brings.
 
 use super::super::error::{ErrorCode, ProtocolError};
-use super::super::message::{JoinMember, SyncAssignment, SyncGroupRequest, SyncGroupResponse};
+use super::super::message::{
+    JoinMember, SyncAssignment, SyncGroupRequest, SyncGroupResponse, TopicPartition,
+};
 use super::super::partition_set::PartitionSet;
 use super::super::payload::{MemberAssignment, Snapshot, partitions};
-use super::super::selection::RebalanceProtocol;
+use super::super::selection::{RebalanceProtocol, TENURE_COOPERATIVE_STICKY};
 use super::action::{Action, AssignId, AssignRequest, CallbackKind, GroupMetadata, Report, RequestId};
 use super::request::{Pending, RequestKind};
 use super::state::{Joined, RejoinReason, State};
 use super::{Member, Mode};
-use crate::codec::Subscription;
+use crate::codec::{History, Subscription};
 
 impl Member {
     /// The host has computed the assignment that [`Action::Assign`] asked for, or failed to.
@@ -55,7 +57,7 @@ impl Member {
         // The first entry counts if a coordinator lists a member twice.
         let mut seen = std::collections::BTreeSet::new();
         joined.members.retain(|member| seen.insert(member.member_id.clone()));
-        self.watch(&joined.members);
+        self.watch(&joined.assignor, &joined.members);
         if self.asked_for_all() && self.answered {
             self.lead(joined, now_ms);
         } else {
@@ -68,7 +70,7 @@ impl Member {
     }
 
     /// Watches the topics of all members; a subscription that can't be read has none.
-    fn watch(&mut self, members: &[JoinMember]) {
+    fn watch(&mut self, assignor: &str, members: &[JoinMember]) {
         let mut topics: Vec<String> = self.topics().to_vec();
         self.fixed.clear();
         for member in members {
@@ -78,7 +80,7 @@ impl Member {
                 if member.group_instance_id.is_some() {
                     own.sort_unstable();
                     own.dedup();
-                    let claims = partitions(subscription.owned);
+                    let claims = self.claims(assignor, &subscription);
                     self.fixed.insert(member.member_id.clone(), (digest_of_topics(&own), claims));
                 }
                 topics.append(&mut own);
@@ -87,6 +89,31 @@ impl Member {
         topics.sort_unstable();
         topics.dedup();
         self.watched = self.counts(topics);
+    }
+
+    /// What a member claims. Of a range that leads beyond its topic one partition stands for all that are not there, so
+    /// that a few bytes never make a large set.
+    fn claims(&self, assignor: &str, subscription: &Subscription<'_>) -> PartitionSet {
+        let mut claims = partitions(subscription.owned);
+        if assignor != TENURE_COOPERATIVE_STICKY {
+            return claims;
+        }
+        let compact = History::of(subscription, assignor).compact;
+        claims.extend(compact.iter().flat_map(|compact| compact.named_ranges()).flat_map(
+            |(topic, range)| {
+                let topic = topic.to_str_lossy();
+                let count = self.metadata.partitions(&topic).and_then(|count| u32::try_from(count).ok());
+                let behind =
+                    range.to.saturating_add(1).min(count.unwrap_or(0).max(range.from.saturating_add(1)));
+                let numbers = range.from..behind.max(range.from);
+                let beyond = (behind <= range.to).then_some(range.to);
+                numbers
+                    .chain(beyond)
+                    .filter_map(|number| i32::try_from(number).ok())
+                    .map(move |number| TopicPartition::new(topic.clone(), number))
+            },
+        ));
+        claims
     }
 
     /// These topics with their counts as known now.
