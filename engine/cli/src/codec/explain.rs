@@ -58,11 +58,7 @@ impl Explained {
 ///
 /// # Errors
 /// A version that is needed and not given.
-pub fn explain(
-    format: FormatName,
-    bytes: &[u8],
-    context: &Context<'_>,
-) -> Result<Explained, CodecFailure> {
+pub fn explain(format: FormatName, bytes: &[u8], context: &Context<'_>) -> Result<Explained, CodecFailure> {
     if let FormatName::Compact = format {
         return Ok(compact::explain(bytes, context));
     }

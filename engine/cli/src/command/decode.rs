@@ -63,9 +63,8 @@ pub(crate) enum Form {
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Status, Failure> {
     let mut out = console.data();
     let Some(name) = arguments.format.as_deref().filter(|_| !arguments.list) else {
-        let formats = || {
-            codec::format_names().filter_map(|name| Some((name, FormatName::find(name)?.versions())))
-        };
+        let formats =
+            || codec::format_names().filter_map(|name| Some((name, FormatName::find(name)?.versions())));
         if arguments.json {
             let formats = formats()
                 .map(|(name, (oldest, newest))| json!({"format": name, "oldest": oldest, "newest": newest}));
