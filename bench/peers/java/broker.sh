@@ -9,7 +9,8 @@
 #   broker.sh jars VERSION [SCALA]     fetches the jars of a version and prints their folder (for java -cp 'DIR/*')
 #
 # TENURE_KAFKA_JARS is where jars are kept (default: target/kafka beside this script). Extra lines for the broker's
-# properties are read from TENURE_BROKER_PROPERTIES, a file, if that is set.
+# properties are read from TENURE_BROKER_PROPERTIES, a file, if that is set; %port% and %controller% in it stand for the
+# ports of the two listeners.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 newest=4.4.0
@@ -72,7 +73,7 @@ share.coordinator.state.topic.num.partitions=4
 group.initial.rebalance.delay.ms=0
 PROPERTIES
   if [ -n "${TENURE_BROKER_PROPERTIES:-}" ]; then
-    cat "$TENURE_BROKER_PROPERTIES" >>"$folder/server.properties"
+    sed -e "s/%port%/$port/g" -e "s/%controller%/$controller/g" "$TENURE_BROKER_PROPERTIES" >>"$folder/server.properties"
   fi
   # The cluster id is 16 bytes, base64url: any will do, this one is always the same.
   java -XX:TieredStopAtLevel=1 -cp "$jars/*" kafka.tools.StorageTool format --ignore-formatted \

@@ -16,9 +16,9 @@ use crate::console::{Console, HEAD, WARN};
 use crate::failure::{Failure, Status};
 use crate::table::{Table, count, printable};
 
-/// Watches a running group: who owns what, each rebalance as it happens, how long it took and what moved
+/// Watches a running group: who owns what, each rebalance, what moved
 ///
-/// It only looks: the group's coordinator is asked again and again. Times are as exact as the looks are close; a
+/// It tells each rebalance as it happens, with the time it took. It only looks: the group's coordinator is asked again and again. Times are as exact as the looks are close; a
 /// rebalance that begins and ends between two of them shows only in what it changed.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {

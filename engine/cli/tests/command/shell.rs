@@ -1,7 +1,7 @@
 //! Completions and manual pages.
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use crate::support::{good, stderr, tenure};
 
