@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::requirement::PeerError;
 
 /// A file of courses, which one broker goes through.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CourseFile {
     /// The broker's settings by their Kafka names; the model is set alike.
@@ -35,7 +35,7 @@ impl CourseFile {
 }
 
 /// One group's course of events.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Course {
     /// What it shows.

@@ -4,6 +4,7 @@ mod broker;
 mod courses;
 mod groups;
 mod mixed;
+mod random_courses;
 mod tenure_member;
 mod upgrade;
 mod world;

@@ -218,6 +218,9 @@ impl Coordinator {
                 Some((group, mut context)) => {
                     let each = request.members.iter().map(|one| left(group.leave(&mut context, one), one));
                     response.members = each.collect();
+                    if response.members.iter().any(|one| one.error.is_none()) {
+                        group.left(&mut context);
+                    }
                 }
             },
         }

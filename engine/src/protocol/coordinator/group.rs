@@ -217,6 +217,8 @@ impl Group {
         HeartbeatResponse { error, protocol_to_use }
     }
 
+    /// Takes one out that leaves or is removed. What follows for the group is done when all of a request are out: see
+    /// [`left`](Self::left).
     pub(super) fn leave(&mut self, context: &mut Context<'_>, leaving: &LeavingMember) -> ErrorCode {
         let instance = leaving.group_instance_id.as_deref();
         if leaving.member_id.is_empty() {
@@ -224,30 +226,45 @@ impl Group {
             let Some(holder) = instance.and_then(|name| self.roster.holder(name)).map(str::to_owned) else {
                 return ErrorCode::UnknownMemberId;
             };
-            self.expel(context, &holder);
+            self.take_out(context, &holder);
             return ErrorCode::None;
         }
         if self.roster.pending.remove(&leaving.member_id).is_some() {
-            self.try_complete_join(context);
             return ErrorCode::None;
         }
         if let Err(error) = admit_member(self, &leaving.member_id, instance) {
             return error.code();
         }
-        self.expel(context, &leaving.member_id);
+        self.take_out(context, &leaving.member_id);
         ErrorCode::None
     }
 
-    /// Takes a member out. A join of it that waits is answered UNKNOWN_MEMBER_ID, a sync never: the released broker
-    /// forgets it, and the client's own timeout ends it.
+    /// Somebody left. The others rejoin, even if it was only an id that had yet to join: so does the released broker.
+    pub(super) fn left(&mut self, context: &mut Context<'_>) {
+        match self.phase {
+            GroupPhase::CompletingRebalance | GroupPhase::Stable => self.prepare_rebalance(context),
+            GroupPhase::PreparingRebalance => self.try_complete_join(context),
+            GroupPhase::Empty | GroupPhase::Dead => {}
+        }
+    }
+
+    /// Takes a member out, and lets the others rejoin.
     pub(super) fn expel(&mut self, context: &mut Context<'_>, member_id: &str) {
-        let Some(seat) = self.roster.remove(member_id) else { return };
+        if self.take_out(context, member_id) {
+            self.maybe_prepare_rebalance(context);
+            self.try_complete_join(context);
+        }
+    }
+
+    /// Takes a member out; false if there is none of this id. A join of it that waits is answered UNKNOWN_MEMBER_ID, a
+    /// sync never: the released broker forgets it, and the client's own timeout ends it.
+    fn take_out(&mut self, context: &mut Context<'_>, member_id: &str) -> bool {
+        let Some(seat) = self.roster.remove(member_id) else { return false };
         self.synced(member_id);
         if let Some(waiting) = seat.awaiting_join {
             context.answer(waiting, JoinGroupResponse::refused(ErrorCode::UnknownMemberId, ""));
         }
-        self.maybe_prepare_rebalance(context);
-        self.try_complete_join(context);
+        true
     }
 
     /// A commit is as good as a heartbeat.

@@ -75,8 +75,13 @@ impl Group {
 
     fn join_with_id(&mut self, context: &mut Context<'_>, request: &JoinGroupRequest, from: Caller) {
         let member_id = &request.member_id;
-        if request.group_instance_id.is_none() && self.roster.pending.contains_key(member_id) {
-            self.add(context, member_id.clone(), request, from);
+        if self.roster.pending.contains_key(member_id) {
+            if request.group_instance_id.is_none() {
+                self.add(context, member_id.clone(), request, from);
+            } else {
+                // An id given to a dynamic member can't become a static one's: the released broker trips over that.
+                context.answer(from, JoinGroupResponse::refused(ErrorCode::UnknownServerError, ""));
+            }
             return;
         }
         if let Err(error) = admit_member(self, member_id, request.group_instance_id.as_deref()) {
