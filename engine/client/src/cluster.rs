@@ -171,12 +171,14 @@ impl Cluster {
     pub async fn coordinator(&self, kind: CoordinatorKind, key: &str) -> Result<i32, ClientError> {
         let mut attempts = Attempts::new(self);
         loop {
-            let (code, node_id) = self.find_coordinator(kind, key).await?;
-            if code == 0 {
-                return Ok(node_id);
+            let found = self.find_coordinator(kind, key).await.and_then(|(code, node_id)| match code {
+                0 => Ok(node_id),
+                _ => Err(ClientError::refused("FindCoordinator", code, key)),
+            });
+            match found {
+                Ok(node_id) => return Ok(node_id),
+                Err(error) => attempts.wait_or_fail(error).await?,
             }
-            let error = ClientError::refused("FindCoordinator", code, key);
-            attempts.wait_or_fail(error).await?;
         }
     }
 

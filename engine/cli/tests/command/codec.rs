@@ -534,7 +534,7 @@ fn compact_user_data_is_read_beside_its_topics_and_without_them() {
     let encoded = run(&["encode", "tenure-userdata"], &output.stdout);
     assert_eq!(text(&encoded.stdout).trim().as_bytes(), hex, "{}", text(&encoded.stderr));
     // The shortest encoding, if none is asked for.
-    let mut shortest = seen.clone();
+    let mut shortest = seen;
     shortest.as_object_mut().unwrap().remove("encoding");
     let encoded = run(&["encode", "tenure-userdata"], shortest.to_string().as_bytes());
     assert!(text(&encoded.stdout).trim().len() < hex.len(), "{}", text(&encoded.stderr));
