@@ -5,6 +5,7 @@
 //! ```
 //!
 //! A filter is a part of `shape/event`, as in `uniform-1m/steady`, `random`, `/one-joins`; a line must match all.
+//! After the rows come the exponents of growth: e if the plan of `random-1m` costs 100^e times that of `random-10k`.
 //! Shapes of ten million partitions and rack variants only run when a filter names them, or with `--all`.
 
 use core::time::Duration;
@@ -99,6 +100,7 @@ fn run() -> Result<(), String> {
     let assignor = Assignor::new(Config::new().strategy(Strategy::CooperativeSticky));
     println!("{}", if options.csv { CSV_HEAD } else { HEAD });
     let mut rows = 0;
+    let mut costs = Vec::new();
     for shape in shapes(&options) {
         let name = shape.full_name();
         let wanted = |event: Event| {
@@ -116,6 +118,12 @@ fn run() -> Result<(), String> {
                 Bench::new(group, assignor).map_err(|error| format!("{name}/{event}: {error}"))?;
             let timing = time(&mut bench, options.budget);
             let used = bench.count_allocations();
+            costs.push(Cost {
+                name: name.clone(),
+                event,
+                partitions: bench.plan().assigned(),
+                ns: timing.plan.min_ns(),
+            });
             let line = if options.csv {
                 csv(&name, event, &bench, &timing, used.allocations)
             } else {
@@ -131,7 +139,37 @@ fn run() -> Result<(), String> {
         return Err(format!("no group matches {:?}", options.filters));
     }
     println!("{rows} groups, every plan checked");
+    if !options.csv {
+        print_growth(&costs);
+    }
     Ok(())
+}
+
+/// What the plan of a row cost.
+struct Cost {
+    name: String,
+    event: Event,
+    partitions: usize,
+    ns: f64,
+}
+
+/// Prints how the cost of a plan grows from 10 thousand to a million partitions, where both were measured.
+fn print_growth(costs: &[Cost]) {
+    for family in ["uniform", "random"] {
+        for event in EVENTS {
+            let find = |size: &str| {
+                let name = format!("{family}-{size}");
+                costs.iter().find(|cost| cost.event == event && cost.name == name)
+            };
+            if let (Some(small), Some(large)) = (find("10k"), find("1m"))
+                && small.partitions < large.partitions
+            {
+                let exponent =
+                    (large.ns / small.ns).ln() / (large.partitions as f64 / small.partitions as f64).ln();
+                println!("growth {family:<8} {event:<13} {exponent:.2}");
+            }
+        }
+    }
 }
 
 const HEAD: &str = "group                        event         path             partitions members   plan ms  round ms  \

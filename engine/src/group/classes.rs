@@ -38,6 +38,11 @@ pub struct Classes {
     pub(crate) class_arc: Vec<u32>,
     /// For each arc whether the member's rack holds no replica of the class; empty when racks do not count.
     pub(crate) mismatch: Vec<bool>,
+    /// The same in class-major order.
+    pub(crate) class_mismatch: Vec<bool>,
+    /// Pairs of a member and a topic, and the same with each topic as often as its class has parts.
+    pub(crate) wanted: u32,
+    pub(crate) cells: u32,
     /// Members with at least one existing topic.
     pub(crate) active: u32,
     /// Partitions of topics with a subscriber.
@@ -118,7 +123,7 @@ impl Classes {
             + w.list.capacity()
             + w.part_start.capacity()
             + w.pair.capacity() * 2;
-        words * 4 + self.mismatch.capacity()
+        words * 4 + self.mismatch.capacity() + self.class_mismatch.capacity()
     }
 
     /// Finds the classes. `subscription` gives each member's list number, `start` and `topics` the lists.
@@ -155,7 +160,9 @@ impl Classes {
         if !self.lay_arcs(subscription) {
             return false;
         }
+        self.count_cells(subscription, start, topics);
         self.mismatch.clear();
+        self.class_mismatch.clear();
         if by_rack {
             self.find_mismatches(topology, rack);
         }
@@ -367,6 +374,26 @@ impl Classes {
         true
     }
 
+    /// Counts `wanted` and `cells`; the marks hold the cells of each list on the way.
+    fn count_cells(&mut self, subscription: &[u32], start: &[u32], topics: &[u32]) {
+        let w = &mut self.scratch;
+        let parts = |topic: u32| {
+            let class = self.of_topic[topic as usize] as usize;
+            w.part_start[class + 1] - w.part_start[class]
+        };
+        w.marks.clear();
+        for list in start.windows(2) {
+            let list = &topics[list[0] as usize..list[1] as usize];
+            w.marks.push(list.iter().map(|&topic| parts(topic)).fold(0, u32::saturating_add));
+        }
+        (self.wanted, self.cells) = (0, 0);
+        for &number in subscription {
+            let number = number as usize;
+            self.wanted = self.wanted.saturating_add(start[number + 1] - start[number]);
+            self.cells = self.cells.saturating_add(w.marks[number]);
+        }
+    }
+
     fn find_mismatches(&mut self, topology: &Topology, rack: &[u32]) {
         for (member, arcs) in self.member_start.windows(2).enumerate() {
             for &class in &self.arc_class[arcs[0] as usize..arcs[1] as usize] {
@@ -374,6 +401,7 @@ impl Classes {
                 self.mismatch.push(mismatch(rack[member], topology.rack_set(set)));
             }
         }
+        self.class_mismatch.extend(self.class_arc.iter().map(|&arc| self.mismatch[arc as usize]));
     }
 }
 

@@ -141,6 +141,8 @@ impl Group {
             classes: self.classes.len(),
             pairs: self.classes.pairs as usize,
             arcs: self.classes.arcs(),
+            wanted: self.classes.wanted,
+            cells: self.classes.cells,
             racks: self.topology.racks() as u32,
             replicas: u32::try_from(self.topology.replicas()).unwrap_or(u32::MAX),
         }

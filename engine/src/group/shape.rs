@@ -18,6 +18,10 @@ pub struct Shape {
     pub pairs: usize,
     /// Pairs of a member and a class that it may own from, A.
     pub arcs: usize,
+    /// Pairs of a member and a topic that it subscribes to.
+    pub wanted: u32,
+    /// The same, with each topic as often as its class has sets of racks.
+    pub cells: u32,
     /// Racks that hold a replica.
     pub racks: u32,
     /// Racks of every partition's replicas, all partitions together.
@@ -34,6 +38,8 @@ impl Shape {
             && self.classes >= other.classes
             && self.pairs >= other.pairs
             && self.arcs >= other.arcs
+            && self.wanted >= other.wanted
+            && self.cells >= other.cells
             && self.racks >= other.racks
             && self.replicas >= other.replicas
     }
@@ -49,6 +55,8 @@ impl Shape {
             classes: self.classes.max(other.classes),
             pairs: self.pairs.max(other.pairs),
             arcs: self.arcs.max(other.arcs),
+            wanted: self.wanted.max(other.wanted),
+            cells: self.cells.max(other.cells),
             racks: self.racks.max(other.racks),
             replicas: self.replicas.max(other.replicas),
         }

@@ -45,7 +45,7 @@ impl Assignor {
     ///
     /// Shapes: scratch and plan must fit [`Group::shape`]; larger ones serve as well.
     /// Cost: O(P + M) when all subscribe alike; no allocation. An exact spread allocates in its first round,
-    /// about 60 bytes a pair of a member and a topic, and keeps that in the scratch.
+    /// unless the scratch was told to [`reserve_exact_spread`](Scratch::reserve_exact_spread), and keeps that.
     /// Order: the plan depends on the group's content alone: not on insertion order, threads or the scratch.
     /// Source: KIP-54 (balance before stickiness), KIP-341 (generations), KIP-429, KIP-881.
     ///

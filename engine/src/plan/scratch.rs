@@ -20,6 +20,7 @@ pub struct Scratch {
     pub(super) spread: spread::Work,
     pub(super) dealt: dealt::Work,
     pub(super) exact: exact::Work,
+    exact_spread: bool,
 }
 
 impl Scratch {
@@ -41,6 +42,36 @@ impl Scratch {
         scratch
     }
 
+    /// Makes room for exact topic spreads too, now and at every [`reset`](Self::reset): about 110 bytes a pair
+    /// of a member and a topic that it subscribes to, with racks once more for each set of racks.
+    ///
+    /// Without it the first exact round allocates that, and the scratch keeps it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tenure::plan::{Assignor, Config, Plan, Scratch, Spread};
+    /// use tenure::{Group, Topology};
+    ///
+    /// let topology = Topology::builder().topic("a", 3).topic("b", 3).build()?;
+    /// let mut builder = Group::builder(&topology);
+    /// builder.member("x").topic("a").topic("b");
+    /// builder.member("y").topic("a").topic("b");
+    /// let group = builder.build()?;
+    /// let (mut scratch, mut plan) = (Scratch::with_shape(group.shape()), Plan::with_shape(group.shape()));
+    /// let plain = scratch.memory_usage();
+    /// scratch.reserve_exact_spread();
+    /// let reserved = scratch.memory_usage();
+    /// assert!(reserved > plain);
+    /// Assignor::new(Config::new().spread(Spread::Exact)).assign_into(&group, &mut scratch, &mut plan)?;
+    /// assert_eq!(scratch.memory_usage(), reserved, "the round needed no more");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn reserve_exact_spread(&mut self) {
+        self.exact_spread = true;
+        self.exact.reserve(&self.shape);
+    }
+
     /// Makes room for a shape; memory only grows.
     pub fn reset(&mut self, shape: Shape) {
         self.shape = self.shape.union(&shape);
@@ -51,6 +82,9 @@ impl Scratch {
         self.workers.iter_mut().for_each(|worker| worker.reserve(shape));
         self.spread.reserve(shape);
         self.dealt.reserve(shape);
+        if self.exact_spread {
+            self.exact.reserve(shape);
+        }
     }
 
     /// The shape it serves.

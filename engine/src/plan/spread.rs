@@ -218,7 +218,7 @@ impl Work {
                 self.take(group, settled, plan, want, member as u32);
             }
             if self.kept_end[member] < end {
-                self.put_in_order(plan, member);
+                self.put_in_order(plan, member, group.classes().by_rack());
             }
         }
     }
@@ -534,13 +534,16 @@ impl Work {
     }
 
     /// Merges what a member keeps with what it was dealt: a few ascending runs, one for each of its classes.
-    fn put_in_order(&mut self, plan: &mut Plan, member: usize) {
+    /// With racks there are many, but those of one topic are neighbours.
+    fn put_in_order(&mut self, plan: &mut Plan, member: usize, by_rack: bool) {
         let (from, end) = (plan.start[member] as usize, plan.start[member + 1] as usize);
         let slice = &mut plan.partitions[from..end];
         let kept = self.kept_end[member] as usize - from;
         let mut sorted = kept.max(1);
         if slice.len() - kept <= 24 {
             slice[kept..].sort_unstable();
+        } else if by_rack {
+            sort_nearby(&mut slice[kept..]);
         }
         for _ in 0..4 {
             let run = slice[sorted - 1..].windows(2).position(|pair| pair[0] > pair[1]);
@@ -557,6 +560,25 @@ impl Work {
             }
         }
         slice.sort_unstable();
+    }
+}
+
+/// Sorts what is nearly in order, by insertion; if too much is far from its place, as any slice.
+fn sort_nearby(slice: &mut [PartitionIndex]) {
+    let mut budget = 8 * slice.len();
+    for at in 1..slice.len() {
+        let entry = slice[at];
+        let mut to = at;
+        while to > 0 && slice[to - 1] > entry {
+            slice[to] = slice[to - 1];
+            to -= 1;
+        }
+        slice[to] = entry;
+        let Some(left) = budget.checked_sub(at - to) else {
+            slice.sort_unstable();
+            return;
+        };
+        budget = left;
     }
 }
 

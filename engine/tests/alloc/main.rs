@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use tenure::group::GroupBuilder;
-use tenure::plan::{Assignor, Batch, Config, Objective, Outcome, Plan, Scratch, Strategy};
+use tenure::plan::{Assignor, Batch, Config, Objective, Outcome, Plan, Scratch, Spread, Strategy};
 use tenure::revoke::{Mode, Round};
 use tenure::verify::Certificate;
 use tenure::{Group, Shape};
@@ -34,10 +34,19 @@ fn a_round_that_fits_allocates_nothing() {
             }
         }
     }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     for (name, rounds) in shapes::all() {
         for strategy in Strategy::ALL {
             let assignor = Assignor::new(Config::new().strategy(strategy));
-            used_memory(&name, &assignor, &rounds);
+            used_memory(&name, &assignor, &rounds, false, 0);
+        }
+        for objective in [Objective::RackThenMoves, Objective::MovesThenRack] {
+            let config = Config::new().objective(objective);
+            // In a pool, so that handing work to it from outside is not counted.
+            pool.install(|| used_memory(&name, &Assignor::new(config), &rounds, false, 3));
+            let exact = Assignor::new(config.spread(Spread::Exact));
+            used_memory(&name, &exact, &rounds, true, 0);
+            exact_without_reserve(&name, &exact, &rounds);
         }
     }
     building_again();
@@ -73,14 +82,39 @@ fn fresh_memory(name: &str, assignor: &Assignor, group: &Group) {
     assert_eq!(count, 0, "{name}, {assignor:?}: certificate");
 }
 
-/// Memory that has served the largest round serves all the others.
-fn used_memory(name: &str, assignor: &Assignor, rounds: &[(&'static str, Group)]) {
+/// Memory made for the largest round serves all of them, from the first one on.
+fn used_memory(
+    name: &str,
+    assignor: &Assignor,
+    rounds: &[(&'static str, Group)],
+    exact: bool,
+    workers: usize,
+) {
     let shape = rounds.iter().fold(Shape::default(), |shape, (_, group)| shape.union(&group.shape()));
-    let (mut scratch, mut plan) = (Scratch::with_shape(shape), Plan::with_shape(shape));
-    for (event, group) in rounds.iter().chain(rounds) {
-        let count = allocations(|| round(assignor, group, &mut scratch, &mut plan));
-        assert_eq!(count, 0, "{name}, {event}, {assignor:?}");
+    let (mut scratch, mut plan) = (Scratch::with_workers(shape, workers), Plan::with_shape(shape));
+    if exact {
+        scratch.reserve_exact_spread();
     }
+    for (event, group) in rounds.iter().chain(rounds) {
+        let mut spread = Spread::Greedy;
+        let count = allocations(|| {
+            let (outcome, sum) = round(assignor, group, &mut scratch, &mut plan);
+            spread = outcome.spread;
+            sum
+        });
+        assert_eq!(count, 0, "{name}, {event}, {assignor:?}, {workers} workers");
+        assert_eq!(spread == Spread::Exact, exact, "{name}, {event}");
+    }
+}
+
+/// An exact round asks for its memory once, if nobody did before: the count above could fail.
+fn exact_without_reserve(name: &str, assignor: &Assignor, rounds: &[(&'static str, Group)]) {
+    let (_, group) = &rounds[0];
+    let shape = group.shape();
+    let (mut scratch, mut plan) = (Scratch::with_shape(shape), Plan::with_shape(shape));
+    let cold = allocations(|| round(assignor, group, &mut scratch, &mut plan));
+    let warm = allocations(|| round(assignor, group, &mut scratch, &mut plan));
+    assert!(cold > 0 && warm == 0, "{name}: {cold} allocations, then {warm}");
 }
 
 /// The plan, the cooperative difference in both modes, and reading all of it.

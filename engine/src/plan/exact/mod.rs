@@ -33,17 +33,17 @@ use network::Network;
 use super::scratch::Scratch;
 use super::target::Plan;
 use super::{Outcome, Path, Proof, Spread, dealt, general, transfer, uniform};
-use crate::group::{Classes, Group, NONE};
+use crate::group::{Classes, Group, NONE, Shape};
 use crate::id::MemberIndex;
-use crate::owned::claims::Settled;
+use crate::owned::claims::{Settled, reserve};
 use crate::rack::{Objective, Weights};
 use crate::verify::{Certificate, NO_BLOCK};
 
 /// Pairs of a member and a topic that it subscribes to, up to which a plan can be made exact.
 pub const EXACT_PAIRS: usize = 100_000;
 
-/// Memory of the exact spread. Unlike the rest of a [`Scratch`] it is allocated when it is first needed,
-/// about 60 bytes a pair and 8 a partition, and kept: a second plan of the same shape allocates nothing.
+/// Memory of the exact spread. Unlike the rest of a [`Scratch`] it is allocated when it is first needed, or
+/// when asked to [`reserve`](Self::reserve), and kept.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Work {
     network: Network,
@@ -70,6 +70,32 @@ pub(super) struct Work {
 }
 
 impl Work {
+    /// Makes room for a shape; memory only grows. Groups with more pairs than [`EXACT_PAIRS`] need none.
+    pub(super) fn reserve(&mut self, shape: &Shape) {
+        let pairs = (shape.wanted as usize).min(EXACT_PAIRS);
+        // With racks a joint for each pair stands between its cells and the member.
+        let joints = if shape.replicas > 0 { pairs } else { 0 };
+        let nodes = shape.pairs + 2 * shape.members + joints;
+        let arcs = shape.cells as usize + joints + shape.members;
+        self.network.reserve(nodes, arcs);
+        self.certificate.reset(*shape);
+        for list in [&mut self.member_of, &mut self.square_topic] {
+            reserve(list, arcs);
+        }
+        // Cells are found twice at most, as neighbours may be of different classes.
+        reserve(&mut self.cells, shape.pairs + shape.partitions);
+        reserve(&mut self.cell_start, shape.topics + 1);
+        for list in [&mut self.size, &mut self.has, &mut self.home] {
+            reserve(list, shape.pairs);
+        }
+        for list in [&mut self.cell_of, &mut self.owner] {
+            reserve(list, shape.partitions);
+        }
+        reserve(&mut self.class_level, shape.classes);
+        reserve(&mut self.next, shape.pairs.max(shape.members + 1));
+        reserve(&mut self.mean, shape.topics);
+    }
+
     pub(super) fn memory_usage(&self) -> usize {
         let words = [
             &self.cell_start,

@@ -14,6 +14,8 @@ use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
+use crate::owned::claims::reserve;
+
 /// A network with a flow on it. Arcs are numbered as they were added.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Network {
@@ -39,6 +41,26 @@ pub(super) struct Network {
 const UNSEEN: u32 = u32::MAX;
 
 impl Network {
+    /// Makes room for so many nodes and arcs; memory only grows.
+    pub(super) fn reserve(&mut self, nodes: usize, arcs: usize) {
+        for list in [&mut self.tail, &mut self.head, &mut self.low, &mut self.high, &mut self.flow] {
+            reserve(list, arcs);
+        }
+        reserve(&mut self.square, arcs);
+        reserve(&mut self.at_start, nodes + 1);
+        reserve(&mut self.at, 2 * arcs);
+        for list in [&mut self.potential, &mut self.excess, &mut self.distance] {
+            reserve(list, nodes);
+        }
+        for list in [&mut self.layer, &mut self.cursor, &mut self.queue] {
+            reserve(list, nodes);
+        }
+        reserve(&mut self.path, nodes);
+        // A node may wait there once for each arc that leads to it.
+        self.heap.clear();
+        self.heap.reserve(nodes + 2 * arcs);
+    }
+
     pub(super) fn clear(&mut self) {
         for list in [&mut self.tail, &mut self.head, &mut self.low, &mut self.high, &mut self.flow] {
             list.clear();

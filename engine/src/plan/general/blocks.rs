@@ -15,7 +15,7 @@
 use alloc::vec::Vec;
 
 use super::Work;
-use super::search::{CAREFUL, Hunt, PLAIN};
+use super::search::{CAREFUL, CROSSING, Hunt, PLAIN};
 use crate::group::Classes;
 
 /// Members settled together: a range of `members`. All loads are `level` or `level − 1`.
@@ -90,13 +90,28 @@ impl Work {
             above += u32::from(self.load[m as usize] > hunt.high);
             below += u32::from(self.load[m as usize] < hunt.low);
         }
-        if above <= below {
-            self.forward = true;
-            self.route::<CAREFUL, true>(classes, hunt) || self.route::<PLAIN, true>(classes, hunt)
+        self.forward = above <= below;
+        if self.forward {
+            self.route_by::<true>(classes, hunt)
         } else {
-            self.forward = false;
-            self.route::<CAREFUL, false>(classes, hunt) || self.route::<PLAIN, false>(classes, hunt)
+            self.route_by::<false>(classes, hunt)
         }
+    }
+
+    fn route_by<const FORWARD: bool>(&mut self, classes: &Classes, hunt: &Hunt) -> bool {
+        if self.route::<CAREFUL, FORWARD>(classes, hunt) {
+            return true;
+        }
+        if classes.by_rack() {
+            // Whoever is cut off must have some of another rack: one each, where the search stopped.
+            let nodes = self.load.len() + classes.len();
+            self.reached.clear();
+            self.reached.extend(self.layer_of[..nodes].iter().map(|&layer| layer >= self.base));
+            if self.route::<CROSSING, FORWARD>(classes, hunt) {
+                return true;
+            }
+        }
+        self.route::<PLAIN, FORWARD>(classes, hunt)
     }
 
     /// Splits a scope after a search without result: what a forward search reached, or a backward one did

@@ -43,7 +43,7 @@ impl Work {
     }
 
     pub(super) fn reset_search(&mut self, classes: &Classes) {
-        let nodes = self.load.len() + classes.len();
+        let nodes = self.load.len() + classes.len() + 1;
         self.layer_of.clear();
         self.layer_of.resize(nodes, 0);
         self.edge.clear();
@@ -88,27 +88,39 @@ impl Work {
     fn pour(&mut self, classes: &Classes, class: usize, many: u32) {
         let range = classes.class_start[class] as usize..classes.class_start[class + 1] as usize;
         let members = &classes.class_member[range.clone()];
-        let arcs = &classes.class_arc[range];
-        let fits = |arc: u32| classes.mismatch.get(arc as usize) != Some(&true);
-        let only_fitting = classes.by_rack() && arcs.iter().any(|&arc| fits(arc));
+        let arcs = &classes.class_arc[range.clone()];
         self.levels.clear();
-        if only_fitting {
-            let fitting = members.iter().zip(arcs).filter(|(_, arc)| fits(**arc));
-            self.levels.extend(fitting.map(|(&member, _)| self.load[member as usize]));
-        } else {
+        self.spare.clear();
+        if classes.by_rack() {
+            for (at, &mismatch) in classes.class_mismatch[range].iter().enumerate() {
+                if !mismatch {
+                    self.spare.push(at as u32);
+                    self.levels.push(self.load[members[at] as usize]);
+                }
+            }
+        }
+        let only_fitting = !self.spare.is_empty();
+        if !only_fitting {
             self.levels.extend(members.iter().map(|&member| self.load[member as usize]));
         }
         let (level, mut rest) = water_level(&self.levels, many);
-        for (&member, &arc) in members.iter().zip(arcs) {
-            let load = &mut self.load[member as usize];
+        let mut fill = |at: usize, load: u32| {
             let room = u64::from(level) + u64::from(rest > 0);
-            if u64::from(*load) >= room || (only_fitting && !fits(arc)) {
-                continue;
+            if u64::from(load) < room {
+                let up = room as u32 - load;
+                rest = rest.saturating_sub(1);
+                self.load[members[at] as usize] += up;
+                self.flow[arcs[at] as usize] += up;
             }
-            let up = room as u32 - *load;
-            rest = rest.saturating_sub(1);
-            *load += up;
-            self.flow[arc as usize] += up;
+        };
+        if only_fitting {
+            for (&at, &load) in self.spare.iter().zip(&self.levels) {
+                fill(at as usize, load);
+            }
+        } else {
+            for (at, &load) in self.levels.iter().enumerate() {
+                fill(at, load);
+            }
         }
     }
 }

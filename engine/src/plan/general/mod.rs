@@ -10,7 +10,9 @@
 //! only at the end.
 
 mod blocks;
+mod cheapest;
 mod fill;
+mod frontier;
 mod homes;
 mod moves;
 mod parallel;
@@ -20,6 +22,7 @@ mod search;
 use alloc::vec::Vec;
 
 use blocks::Block;
+use frontier::Frontier;
 
 use super::config::{Config, Spread};
 use super::outcome::{Outcome, Path, Proof};
@@ -56,6 +59,8 @@ pub(super) struct Work {
     scopes: u32,
     open_scopes: Vec<(u32, u32, u32)>,
     blocks: Vec<Block>,
+    /// Whether anybody has a partition in a wrong rack.
+    racks: bool,
     /// Classes that nobody in their block has in a right rack; C.
     forced: Vec<bool>,
     /// Blocks that the bound does not prove.
@@ -78,6 +83,20 @@ pub(super) struct Work {
     targets: Vec<u32>,
     path: Vec<(u32, u32)>,
     forward: bool,
+    /// What the last careful search reached, members and classes.
+    reached: Vec<bool>,
+    /// Search by cost: the terminal's potential, how many more members are at the level than shall be, what
+    /// was found so far, and members that lead to the terminal at its distance.
+    frontier: Frontier,
+    terminal_potential: i64,
+    optional: i64,
+    offered: i64,
+    doors: u32,
+    probed: bool,
+    /// No member's potential in the block is lower.
+    least_potential: i64,
+    /// Classes of which all partitions are at home and in a right rack; C.
+    firm: Vec<bool>,
     /// Members that may have less than their home on some arc, and whether there is any.
     away: Vec<bool>,
     any_away: bool,
@@ -106,14 +125,16 @@ impl Work {
         reserve(&mut self.surplus, classes);
         reserve(&mut self.potential, members + classes);
         reserve(&mut self.terminal, members);
-        for list in [&mut self.layer_of, &mut self.edge, &mut self.queue] {
-            reserve(list, members + classes);
+        for list in [&mut self.layer_of, &mut self.edge, &mut self.queue, &mut self.targets] {
+            reserve(list, members + classes + 1);
         }
-        reserve(&mut self.targets, members);
+        self.frontier.reserve(members + 2 * classes + 1);
         reserve(&mut self.unsettled, members);
         reserve(&mut self.forced, classes);
+        reserve(&mut self.firm, classes);
+        reserve(&mut self.reached, members + classes);
         reserve(&mut self.away, members);
-        reserve(&mut self.path, members + classes);
+        reserve(&mut self.path, members + classes + 1);
     }
 
     pub(super) fn memory_usage(&self) -> usize {
@@ -143,7 +164,10 @@ impl Work {
             + (pairs + longs) * 8
             + self.away.capacity()
             + self.forced.capacity()
+            + self.firm.capacity()
+            + self.reached.capacity()
             + self.blocks.capacity() * size_of::<Block>()
+            + self.frontier.memory_usage()
     }
 }
 

@@ -7,12 +7,11 @@
 //! Σ min(home, β−1) and one more for each member at β that has it at home. Where the flow keeps that many
 //! (and has no rack mismatch) it is optimal and potentials −1 and 0 prove it. Elsewhere the flow is taken
 //! back to a state that is cheapest for its loads, with all potentials 0: everyone at home, nobody
-//! mismatched. Then what is too much is routed along cheapest paths, which keeps it cheapest (primal–dual:
-//! search arcs of reduced cost 0, and when stuck move the potentials of what was reached).
+//! mismatched. Then what is too much is routed along cheapest paths, which keeps it cheapest
+//! ([`route_cheapest`](Work::route_cheapest)).
 
 use super::Work;
 use super::blocks::Block;
-use super::search::{Hunt, TIGHT};
 use crate::group::{Classes, NONE};
 
 impl Work {
@@ -47,7 +46,8 @@ impl Work {
         self.potential.resize(self.load.len() + classes.len(), 0);
         self.terminal.clear();
         self.terminal.resize(self.blocks.len(), 0);
-        if !self.any_away && !self.any_mismatch(classes) {
+        self.racks = self.any_mismatch(classes);
+        if !self.any_away && !self.racks {
             // Nobody moved, nobody is in a wrong rack: nothing can be better, and potentials 0 show it.
             self.number_scopes();
             return true;
@@ -72,8 +72,8 @@ impl Work {
     /// every plan: they cost nothing here, and a potential lower by one mismatch accounts for them.
     fn find_forced(&mut self, classes: &Classes) {
         self.forced.clear();
-        self.forced.resize(classes.len(), !classes.mismatch.is_empty());
-        if classes.mismatch.is_empty() {
+        self.forced.resize(classes.len(), self.racks);
+        if !self.racks {
             return;
         }
         for (m, arcs) in classes.member_start.windows(2).enumerate() {
@@ -87,7 +87,12 @@ impl Work {
     }
 
     fn any_mismatch(&self, classes: &Classes) -> bool {
-        self.flow.iter().zip(&classes.mismatch).any(|(&flow, &mismatch)| mismatch && flow > 0)
+        // Eight at a time, without a branch for each.
+        let (flows, mismatches) = (self.flow.chunks(8), classes.mismatch.chunks(8));
+        flows.zip(mismatches).any(|(flows, mismatches)| {
+            flows.iter().zip(mismatches).fold(0, |any, (&flow, &mismatch)| any | (flow * u32::from(mismatch)))
+                > 0
+        })
     }
 
     /// Gives each member its block's number as scope.
@@ -137,7 +142,7 @@ impl Work {
         for &m in segment {
             let m = m as usize;
             let (mut home, mut stay) = (self.home_load[m], self.home_load[m]);
-            if self.away[m] || !classes.mismatch.is_empty() {
+            if self.away[m] || self.racks {
                 (home, stay) = (0, 0);
                 for a in classes.member_start[m] as usize..classes.member_start[m + 1] as usize {
                     let (h, f, c) = (self.home[a], self.flow[a], classes.arc_class[a] as usize);
@@ -188,19 +193,7 @@ impl Work {
         self.block_classes.clear();
         self.block_classes.extend_from_slice(&self.class_list[begin..end]);
         self.go_home(classes, block, number as u32);
-        let hunt = |bound: u32| Hunt {
-            scope: number as u32,
-            from: block.from,
-            to: block.to,
-            high: bound,
-            low: bound,
-        };
-        let level = block.level;
-        let mut sound = self.route_cheapest::<true>(classes, &hunt(level));
-        if level > 0 {
-            sound &= self.route_cheapest::<false>(classes, &hunt(level - 1));
-        }
-        sound
+        self.route_cheapest(classes, block, number as u32)
     }
 
     /// Takes the block's flow to a state of least cost for its loads under potentials 0: what costs nothing
@@ -277,67 +270,5 @@ impl Work {
                 return;
             }
         }
-    }
-
-    /// Primal–dual: routes over arcs of reduced cost 0; when stuck, moves the potentials of what was reached
-    /// by the least slack. False if something is left that no path can take.
-    fn route_cheapest<const FORWARD: bool>(&mut self, classes: &Classes, hunt: &Hunt) -> bool {
-        loop {
-            while self.layer::<TIGHT, FORWARD>(classes, hunt) {
-                for at in 0..self.targets.len() {
-                    self.drain::<TIGHT, FORWARD>(classes, hunt, self.targets[at]);
-                }
-            }
-            if self.queue.is_empty() {
-                return true;
-            }
-            let slack = self.least_slack::<FORWARD>(classes, hunt);
-            if slack == i64::MAX {
-                return false;
-            }
-            for at in 0..self.queue.len() {
-                let node = self.queue[at] as usize;
-                self.potential[node] += if FORWARD { -slack } else { slack };
-            }
-        }
-    }
-
-    /// The least reduced cost of an arc that leads out of (backward: into) what the last search reached.
-    fn least_slack<const FORWARD: bool>(&self, classes: &Classes, hunt: &Hunt) -> i64 {
-        let members = self.load.len();
-        let mut least = i64::MAX;
-        for &node in &self.queue {
-            let node = node as usize;
-            if node < members {
-                if !FORWARD && self.load[node] > hunt.high {
-                    least = least.min(-self.potential[node]);
-                }
-                for a in classes.member_start[node] as usize..classes.member_start[node + 1] as usize {
-                    let c = classes.arc_class[a] as usize;
-                    if self.class_scope[c] != hunt.scope || self.visited(members + c) {
-                        continue;
-                    }
-                    if !FORWARD {
-                        least = least.min(self.take_cost(classes, a, node, c));
-                    } else if self.flow[a] > 0 {
-                        least = least.min(self.give_cost(classes, a, node, c));
-                    }
-                }
-            } else {
-                let c = node - members;
-                for at in classes.class_start[c] as usize..classes.class_start[c + 1] as usize {
-                    let (m, a) = (classes.class_member[at] as usize, classes.class_arc[at] as usize);
-                    if self.scope[m] != hunt.scope || self.visited(m) {
-                        continue;
-                    }
-                    if FORWARD {
-                        least = least.min(self.take_cost(classes, a, m, c));
-                    } else if self.flow[a] > 0 {
-                        least = least.min(self.give_cost(classes, a, m, c));
-                    }
-                }
-            }
-        }
-        least
     }
 }

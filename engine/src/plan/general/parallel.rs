@@ -57,15 +57,19 @@ impl Work {
         self.forced.extend_from_slice(&of.forced);
         self.potential.clear();
         self.potential.extend_from_slice(&of.potential);
+        self.terminal.clear();
+        self.terminal.extend_from_slice(&of.terminal);
         self.blocks.clear();
         self.blocks.extend_from_slice(&of.blocks);
         self.weights = of.weights;
+        self.racks = of.racks;
     }
 
     /// Takes a block over from the worker that settled it.
     fn take_over(&mut self, classes: &Classes, worker: &Self, number: u32) {
         let members = self.load.len();
         let block = self.blocks[number as usize];
+        self.terminal[number as usize] = worker.terminal[number as usize];
         for &m in &self.members[block.from as usize..block.to as usize] {
             let m = m as usize;
             let arcs = classes.member_start[m] as usize..classes.member_start[m + 1] as usize;

@@ -16,10 +16,12 @@ use crate::group::Classes;
 
 /// Any partition may move: loads alone count.
 pub(super) const PLAIN: u8 = 0;
-/// A member gives up partitions at home only if it is at home with more than `high`.
+/// A member gives up partitions at home only if it is at home with more than `high`, and takes none of
+/// another rack.
 pub(super) const CAREFUL: u8 = 1;
-/// Only arcs of reduced cost 0 count.
-pub(super) const TIGHT: u8 = 2;
+
+/// As careful, but a path may take one of another rack where it leaves what a careful search reached.
+pub(super) const CROSSING: u8 = 2;
 
 /// Where and between which loads a search runs.
 #[derive(Clone, Copy, Debug)]
@@ -80,15 +82,6 @@ impl Work {
                 self.visit(m as usize, base, classes.member_start[m as usize]);
             }
         }
-        if MODE == TIGHT && FORWARD {
-            for at in 0..self.block_classes.len() {
-                let c = self.block_classes[at] as usize;
-                if self.free[c] > 0 {
-                    asked += u64::from(self.free[c]);
-                    self.visit(members + c, base, classes.class_start[c]);
-                }
-            }
-        }
         let mut head = 0;
         let mut last = u32::MAX;
         while let Some(&node) = self.queue.get(head) {
@@ -120,11 +113,11 @@ impl Work {
                     let passes = if FORWARD {
                         self.takes::<MODE>(classes, hunt, a, m, c)
                     } else {
-                        self.gives::<MODE>(classes, hunt, a, m, c)
+                        self.gives::<MODE>(hunt, a, m)
                     };
                     if passes {
                         self.visit(m, layer + 1, classes.member_start[m]);
-                        if self.is_target::<MODE, FORWARD>(hunt, m) {
+                        if self.is_target::<FORWARD>(hunt, m) {
                             self.targets.push(m as u32);
                             last = layer + 1;
                             offered += u64::from(self.amount::<FORWARD>(hunt, m, false));
@@ -158,12 +151,8 @@ impl Work {
     }
 
     #[inline]
-    fn is_target<const MODE: u8, const FORWARD: bool>(&self, hunt: &Hunt, m: usize) -> bool {
-        if FORWARD {
-            self.load[m] < hunt.low
-        } else {
-            self.load[m] > hunt.high && (MODE != TIGHT || self.potential[m] == 0)
-        }
+    fn is_target<const FORWARD: bool>(&self, hunt: &Hunt, m: usize) -> bool {
+        if FORWARD { self.load[m] < hunt.low } else { self.load[m] > hunt.high }
     }
 
     /// Whether a search going forward (backward) may step from a member to a class.
@@ -176,21 +165,16 @@ impl Work {
         m: usize,
         c: usize,
     ) -> bool {
-        if FORWARD {
-            self.gives::<MODE>(classes, hunt, a, m, c)
-        } else {
-            self.takes::<MODE>(classes, hunt, a, m, c)
-        }
+        if FORWARD { self.gives::<MODE>(hunt, a, m) } else { self.takes::<MODE>(classes, hunt, a, m, c) }
     }
 
     /// Whether the member may give a partition of the class.
     #[inline]
-    fn gives<const MODE: u8>(&self, classes: &Classes, hunt: &Hunt, a: usize, m: usize, c: usize) -> bool {
+    fn gives<const MODE: u8>(&self, hunt: &Hunt, a: usize, m: usize) -> bool {
         let flow = self.flow[a];
         flow > 0
             && match MODE {
-                CAREFUL => flow > self.home[a] || self.home_load[m] > hunt.high,
-                TIGHT => self.class_scope[c] == hunt.scope && self.give_cost(classes, a, m, c) == 0,
+                CAREFUL | CROSSING => flow > self.home[a] || self.home_load[m] > hunt.high,
                 _ => true,
             }
     }
@@ -198,7 +182,15 @@ impl Work {
     /// Whether the member may take a partition of the class.
     #[inline]
     fn takes<const MODE: u8>(&self, classes: &Classes, hunt: &Hunt, a: usize, m: usize, c: usize) -> bool {
-        self.class_scope[c] == hunt.scope && (MODE != TIGHT || self.take_cost(classes, a, m, c) == 0)
+        self.class_scope[c] == hunt.scope
+            && match MODE {
+                CAREFUL => classes.mismatch.get(a) != Some(&true),
+                CROSSING => {
+                    classes.mismatch.get(a) != Some(&true)
+                        || self.reached[m] != self.reached[self.load.len() + c]
+                }
+                _ => true,
+            }
     }
 
     /// How many partitions the member may give at the same cost.
@@ -206,17 +198,9 @@ impl Work {
     fn give_limit<const MODE: u8>(&self, hunt: &Hunt, a: usize, m: usize) -> u32 {
         let (flow, home) = (self.flow[a], self.home[a]);
         match MODE {
-            CAREFUL if self.home_load[m] <= hunt.high => flow - home,
-            TIGHT if flow > home => flow - home,
+            CAREFUL | CROSSING if self.home_load[m] <= hunt.high => flow - home,
             _ => flow,
         }
-    }
-
-    /// How many partitions the member may take at the same cost.
-    #[inline]
-    fn take_limit<const MODE: u8>(&self, a: usize) -> u32 {
-        let (flow, home) = (self.flow[a], self.home[a]);
-        if MODE == TIGHT && flow < home { home - flow } else { u32::MAX }
     }
 
     /// Depth first from a target down the layers to where the search began, until the target has what it
@@ -264,9 +248,6 @@ impl Work {
     /// How much a node at the begin (or the end) of a path has to give or room to take.
     #[inline]
     fn amount<const FORWARD: bool>(&self, hunt: &Hunt, node: usize, begin: bool) -> u32 {
-        if node >= self.load.len() {
-            return self.free[node - self.load.len()];
-        }
         if FORWARD == begin {
             self.load[node].saturating_sub(hunt.high)
         } else {
@@ -292,7 +273,7 @@ impl Work {
                     && if FORWARD {
                         self.takes::<MODE>(classes, hunt, a, node, c)
                     } else {
-                        self.gives::<MODE>(classes, hunt, a, node, c)
+                        self.gives::<MODE>(hunt, a, node)
                     };
                 if passes {
                     return Some((a as u32, members + c));
@@ -328,14 +309,11 @@ impl Work {
         for at in 0..self.path.len() {
             let (node, arc) = (self.path[at].0 as usize, self.path[at].1 as usize);
             // A member's entry steps to a class, a class's entry to a member.
-            let limit = if (node < members) == FORWARD {
-                self.take_limit::<MODE>(arc)
-            } else {
+            if (node < members) != FORWARD {
                 let giver =
                     if node < members { node } else { self.path.get(at + 1).map_or(begin, |e| e.0 as usize) };
-                self.give_limit::<MODE>(hunt, arc, giver)
-            };
-            many = many.min(limit);
+                many = many.min(self.give_limit::<MODE>(hunt, arc, giver));
+            }
         }
         for at in 0..self.path.len() {
             let (node, arc) = (self.path[at].0 as usize, self.path[at].1 as usize);
@@ -356,11 +334,7 @@ impl Work {
         }
         let (giver, taker) = if FORWARD { (begin, target) } else { (target, begin) };
         self.load[taker] += many;
-        if giver < members {
-            self.load[giver] -= many;
-        } else {
-            self.free[giver - members] -= many;
-        }
+        self.load[giver] -= many;
         debug_assert!(many > 0 && classes.arcs() == self.flow.len());
     }
 }
