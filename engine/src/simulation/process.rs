@@ -126,6 +126,8 @@ impl Process {
         if self.options.claims() {
             config.subscription_version = config.subscription_version.max(1);
         }
+        config.announce_assignor_version = run.outlook;
+        config.negotiate_by_heartbeat = run.outlook;
         config.session_timeout_ms = SESSION_TIMEOUT_MS;
         config.heartbeat_interval_ms = HEARTBEAT_INTERVAL_MS;
         config.rebalance_timeout_ms = REBALANCE_TIMEOUT_MS;

@@ -123,6 +123,7 @@ impl Scenario {
             faults: Faults::NONE,
             disturbances: Vec::new(),
             duration_ms: 40_000,
+            outlook: false,
             transactions: None,
             mutation: None,
         };

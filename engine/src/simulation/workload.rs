@@ -48,6 +48,9 @@ pub struct Options {
     pub disturbances: Vec<Disturbance>,
     /// So long things go wrong; then the group must settle.
     pub duration_ms: u64,
+    /// Whether brokers and members go by the outlook of KIP-429: rebalance protocols in heartbeats, and the leader with
+    /// the highest version of the assignor.
+    pub outlook: bool,
     /// The transactional workload, if this run has it instead of plain commits.
     pub transactions: Option<TransactionOptions>,
     /// A fault planted on purpose. A run with it must be caught.
@@ -111,6 +114,9 @@ pub(super) mod lists {
 
 /// Sets the choice of Tenure's own assignor apart from all others.
 const OWN: u64 = 0x6f77_6e20_6173_7367;
+
+/// Sets the outlook of KIP-429 apart.
+const OUTLOOK: u64 = 0x6f75_746c_6f6f_6b21;
 
 /// Sets lists that don't fit each other apart.
 const MISFITS: u64 = 0x6d69_7366_6974_7321;
@@ -196,6 +202,7 @@ impl Options {
             faults,
             disturbances: Vec::new(),
             duration_ms,
+            outlook: Random::new(seed ^ OUTLOOK).chance(150),
             transactions: None,
             mutation: None,
         };
@@ -288,6 +295,9 @@ impl fmt::Display for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "seed {}", self.seed)?;
         writeln!(f, "regime {:?}, mode {:?}, {} ms of faults", self.regime, self.mode, self.duration_ms,)?;
+        if self.outlook {
+            writeln!(f, "with protocols in heartbeats and the newest assignor's leader")?;
+        }
         if let Some(transactions) = &self.transactions {
             writeln!(f, "{transactions}")?;
         }

@@ -68,7 +68,9 @@ pub enum CycleAction {
     Writable(TopicPartition),
     /// Tell: the transaction is committed, offsets and all.
     Committed,
-    /// Tell: the transaction is void. Seek to the committed offsets and do it again.
+    /// Tell: the transaction is void. Forget the positions of what it read; of the partitions that are still the
+    /// member's fetch the committed offsets ([`StableFetch`](crate::fence::stable::StableFetch)) and do it again. A
+    /// position that is kept would be taken up when a partition comes back, and others have been there meanwhile.
     Aborted {
         /// Why; [`ErrorCode::None`] if the application asked for it.
         reason: ErrorCode,

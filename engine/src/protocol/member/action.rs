@@ -71,6 +71,18 @@ pub struct GroupMetadata {
     pub group_instance_id: Option<String>,
 }
 
+/// What the loop of transactions takes at each poll.
+impl From<GroupMetadata> for crate::fence::GroupMetadata {
+    fn from(member: GroupMetadata) -> Self {
+        Self {
+            group_id: member.group_id,
+            generation: member.generation_id,
+            member_id: member.member_id,
+            group_instance_id: member.group_instance_id,
+        }
+    }
+}
+
 impl GroupMetadata {
     /// Whether it names a generation.
     pub fn is_member(&self) -> bool {

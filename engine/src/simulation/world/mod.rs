@@ -89,6 +89,8 @@ impl<'a> World<'a> {
             new_member_join_timeout_ms: 10_000,
             member_id_seed: options.seed,
             fence: fence(options),
+            leader_by_version: options.outlook,
+            heartbeat_protocols: options.outlook,
             ..Config::default()
         };
         let mut brokers =

@@ -39,13 +39,7 @@ impl World<'_> {
                 return;
             }
             let (Some(producing), Some(member)) = (&mut one.producing, &one.member) else { return };
-            let of_member = member.group_metadata();
-            let metadata = GroupMetadata {
-                group_id: of_member.group_id,
-                generation: of_member.generation_id,
-                member_id: of_member.member_id,
-                group_instance_id: of_member.group_instance_id,
-            };
+            let metadata: GroupMetadata = member.group_metadata().into();
             producing.cycle.handle_timeout(now_ms);
             producing.fetch.handle_timeout(now_ms);
             if let Some(action) = producing.cycle.poll_action(&metadata, now_ms) {
