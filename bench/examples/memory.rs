@@ -6,16 +6,18 @@
 //! ```
 //!
 //! Three steps of each group: building it from names, planning it, and a whole leader's round from bytes to bytes.
-//! "held" is what the step leaves reserved, "peak" the most that was alive at once meanwhile, both without what was
-//! alive before it: names and claims of the workload, or the members' bytes.
+//! Times are CPU time of a first call, which makes all its memory. "held" is what the step leaves reserved, "peak" the
+//! most that was alive at once meanwhile, both without what was alive before it: names and claims of the workload, or
+//! the members' bytes.
 
 use core::hint::black_box;
-use std::time::Instant;
+use core::time::Duration;
 
 use tenure::plan::{Assignor, Plan, Scratch};
 use tenure::protocol::leader::{Leader, LeaderScratch};
 use tenure_bench::alloc::{Peak, Weighing};
 use tenure_bench::check;
+use tenure_bench::measure::thread_time;
 use tenure_bench::workloads::{Event, Shape};
 
 #[global_allocator]
@@ -38,7 +40,9 @@ const ROWS: [(&str, Event); 9] = [
 fn main() {
     let filters: Vec<String> = std::env::args().skip(1).collect();
     let smoke = std::env::var_os("TENURE_BENCH_SMOKE").is_some();
-    println!("| group | partitions × members | step | s | held, MB | peak, MB | peak, bytes a partition |");
+    println!(
+        "| group | partitions × members | step | CPU s | held, MB | peak, MB | peak, bytes a partition |"
+    );
     println!("|---|---|---|---|---|---|---|");
     for (name, event) in ROWS {
         let title = format!("{name}/{event}");
@@ -54,22 +58,22 @@ fn row(title: &str, shape: &Shape, event: Event) {
     let topology = workload.topology();
     let partitions = topology.partitions();
     let size = format!("{partitions} × {}", workload.members.len());
-    let print = |step: &str, begin: Instant, peak: &Peak| {
+    let print = |step: &str, begin: Duration, peak: &Peak| {
         let (held, most) = (peak.held(), peak.most());
         println!(
             "| {title} | {size} | {step} | {:.3} | {:.1} | {:.1} | {:.1} |",
-            begin.elapsed().as_secs_f64(),
+            (thread_time() - begin).as_secs_f64(),
             held as f64 / 1e6,
             most as f64 / 1e6,
             most as f64 / partitions as f64
         );
     };
     {
-        let (peak, begin) = (Peak::begin(), Instant::now());
+        let (peak, begin) = (Peak::begin(), thread_time());
         let group = workload.group();
         print("build", begin, &peak);
 
-        let (peak, begin) = (Peak::begin(), Instant::now());
+        let (peak, begin) = (Peak::begin(), thread_time());
         let mut scratch = Scratch::with_shape(group.shape());
         let mut plan = Plan::with_shape(group.shape());
         let outcome = Assignor::default().assign_into(&group, &mut scratch, &mut plan);
@@ -83,7 +87,7 @@ fn row(title: &str, shape: &Shape, event: Event) {
     drop(workload);
     let bytes: usize = members.iter().map(|member| member.metadata.len()).sum();
     let mut scratch = LeaderScratch::new();
-    let (peak, begin) = (Peak::begin(), Instant::now());
+    let (peak, begin) = (Peak::begin(), thread_time());
     let first = members[0].member_id.as_str();
     let round = Leader::new().round_into("cooperative-sticky", &members, first, &topology, &mut scratch);
     let written = black_box(round.expect("a round that can be led").bytes().len());

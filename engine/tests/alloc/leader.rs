@@ -160,6 +160,45 @@ pub(crate) fn warm_rounds() {
             }
         }
     }
+    in_a_pool();
     let cold = allocations(|| Leader::new().round("range", &rounds[0], "member-00", &topology).unwrap());
     assert!(cold > 40, "{cold}");
+}
+
+/// A group large enough for several threads to read and to write it.
+fn in_a_pool() {
+    let mut builder = Topology::builder();
+    let names: Vec<String> = (0..60).map(|topic| format!("topic-{topic:02}")).collect();
+    names.iter().for_each(|name| _ = builder.add_topic(name, 400));
+    let topology = builder.build().unwrap();
+    let topics: Vec<&str> = names.iter().map(String::as_str).collect();
+    let members: Vec<JoinMember> = (0..400)
+        .map(|number| {
+            let partitions = [number];
+            let owned: Vec<_> =
+                topics.iter().map(|&topic| TopicPartitions { topic, partitions: &partitions }).collect();
+            let fields = SubscriptionFields {
+                topics: &topics,
+                owned: if number % 7 == 0 { &owned[1..] } else { &owned },
+                generation: Some(3),
+                ..Default::default()
+            };
+            JoinMember {
+                member_id: format!("member-{number:03}"),
+                group_instance_id: None,
+                metadata: fields.encode(3).unwrap(),
+            }
+        })
+        .collect();
+    assert!(members.iter().map(|member| member.metadata.len()).sum::<usize>() > 1 << 18);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    let mut scratch = LeaderScratch::new();
+    let mut lead = || {
+        let round =
+            Leader::new().round_into("cooperative-sticky", &members, "member-000", &topology, &mut scratch);
+        round.unwrap().bytes().len()
+    };
+    // The pool itself may ask for memory when a thread wakes or steals for the first time.
+    let least = (0..50).map(|_| pool.install(|| allocations(&mut lead))).min();
+    assert_eq!(least, Some(0), "a warm round in a pool");
 }
