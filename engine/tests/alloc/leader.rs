@@ -160,13 +160,12 @@ pub(crate) fn warm_rounds() {
             }
         }
     }
-    in_a_pool();
     let cold = allocations(|| Leader::new().round("range", &rounds[0], "member-00", &topology).unwrap());
     assert!(cold > 40, "{cold}");
 }
 
 /// A group large enough for several threads to read and to write it.
-fn in_a_pool() {
+pub(crate) fn in_a_pool() {
     let mut builder = Topology::builder();
     let names: Vec<String> = (0..60).map(|topic| format!("topic-{topic:02}")).collect();
     names.iter().for_each(|name| _ = builder.add_topic(name, 400));
