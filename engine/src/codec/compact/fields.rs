@@ -142,9 +142,9 @@ impl<'a> CompactFields<'a> {
     fn lay(&self, scratch: &mut CompactScratch) -> Result<Layout, EncodeError> {
         match self.owned {
             Owned::Blocks(blocks) => {
-                scratch.collect(self.topics, blocks)?;
+                let look = scratch.collect(self.topics, blocks)?;
                 let CompactScratch { keys, counts, bases, .. } = scratch;
-                let set = lay_set(&Keys(keys), counts, bases, self.encoding)?;
+                let set = lay_set(&Keys(keys), look, counts, bases, self.encoding)?;
                 let names = names_len(scratch.literals.iter().map(|&at| name_at(blocks, at)));
                 self.frame(set, names, &scratch.counts)
             }
@@ -155,8 +155,9 @@ impl<'a> CompactFields<'a> {
                     return Err(EncodeError { field: "ranges", kind: EncodeErrorKind::OutOfRange });
                 }
                 scratch.literals.clear();
-                let set =
-                    lay_set(&Row { words, ranges }, &mut scratch.counts, &mut scratch.bases, self.encoding)?;
+                let row = Row { words, ranges };
+                let CompactScratch { counts, bases, .. } = scratch;
+                let set = lay_set(&row, Look::of(&row), counts, bases, self.encoding)?;
                 self.frame(set, 0, &scratch.counts)
             }
         }
@@ -252,11 +253,11 @@ struct Set {
 /// Chooses ranges of numbers and an encoding. If the ranges are not all of one length, `counts` and `bases` have them.
 fn lay_set<S: Source>(
     source: &S,
+    look: Look,
     counts: &mut Vec<u32>,
     bases: &mut Vec<u32>,
     only: Option<Encoding>,
 ) -> Result<Set, EncodeError> {
-    let look = Look::of(source);
     let refused = Err(EncodeError { field: "partition", kind: EncodeErrorKind::OutOfRange });
     let Ok(count) = u32::try_from(look.count) else { return refused };
     if look.partition_max > i32::MAX as u32 {
@@ -339,37 +340,43 @@ struct Look {
     own_total: u64,
     /// The least number of entries in a list of counts.
     entries: u64,
+    /// The range of the last topic.
+    range: u32,
 }
 
 impl Look {
     fn of<S: Source>(source: &S) -> Self {
         let mut look = Self::default();
-        let mut before = 0_u32;
-        source.each(|topic, partition| {
-            look.partition_max = look.partition_max.max(partition);
-            if topic != look.topic && look.count > 0 {
-                look.end_topic(&mut before);
-                // Topics left out have ranges without numbers.
-                if topic.wrapping_sub(look.topic) > 1 {
-                    look.entries = look.entries.wrapping_add(1);
-                    before = 0;
+        let mut open: Option<(u32, u32, u64)> = None;
+        source.each(|topic, partition| match &mut open {
+            Some((of, last, many)) if *of == topic => (*last, *many) = (partition, many.wrapping_add(1)),
+            _ => {
+                if let Some((topic, last, many)) = open.replace((topic, partition, 1)) {
+                    look.add(topic, last, many);
                 }
             }
-            (look.topic, look.partition) = (topic, partition);
-            look.count = look.count.wrapping_add(1);
         });
-        if look.count > 0 {
-            look.end_topic(&mut before);
+        if let Some((topic, last, many)) = open {
+            look.add(topic, last, many);
         }
         look
     }
 
+    /// Takes a topic that comes behind all others, with its last partition and how many there are.
     #[inline]
-    fn end_topic(&mut self, before: &mut u32) {
-        let range = self.partition.wrapping_add(1);
+    fn add(&mut self, topic: u32, last: u32, many: u64) {
+        // Topics left out have ranges without numbers.
+        if self.count > 0 && topic.wrapping_sub(self.topic) > 1 {
+            self.entries = self.entries.wrapping_add(1);
+            self.range = 0;
+        }
+        let range = last.wrapping_add(1);
         self.own_total = self.own_total.saturating_add(u64::from(range));
-        self.entries = self.entries.wrapping_add(u64::from(range != *before));
-        *before = range;
+        self.entries = self.entries.wrapping_add(u64::from(range != self.range));
+        self.range = range;
+        self.partition_max = self.partition_max.max(last);
+        (self.topic, self.partition) = (topic, last);
+        self.count = self.count.wrapping_add(many);
     }
 }
 
@@ -427,41 +434,52 @@ fn names_len<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> u64 {
 
 impl CompactScratch {
     /// Turns names into numbers, and the claims into a sorted list without repetitions.
-    fn collect(&mut self, topics: &TopicList<'_>, blocks: &[TopicPartitions<'_>]) -> Result<(), EncodeError> {
+    fn collect(
+        &mut self,
+        topics: &TopicList<'_>,
+        blocks: &[TopicPartitions<'_>],
+    ) -> Result<Look, EncodeError> {
         let Self { keys, strange, literals, .. } = self;
         keys.clear();
         strange.clear();
         literals.clear();
+        let mut look = Look::default();
         let mut near = 0;
         let mut ascend = true;
         let mut next = 0_u64;
         for (at, block) in blocks.iter().enumerate() {
-            if block.partitions.is_empty() {
+            let Some(&last) = block.partitions.last() else { continue };
+            let Some(place) = topics.find(block.topic, near) else {
+                strange.push(at as u32);
                 continue;
+            };
+            // A topic that comes again is put together by sorting.
+            ascend &= place >= near;
+            near = place.saturating_add(1);
+            let topic = (place as u64) << 32;
+            let mut add = |partition| {
+                let key = topic | u64::from(number(partition)?);
+                ascend &= key >= next;
+                next = key.wrapping_add(1);
+                keys.push(key);
+                Ok(())
+            };
+            // Mostly one.
+            match block.partitions {
+                [only] => add(*only)?,
+                partitions => partitions.iter().try_for_each(|&partition| add(partition))?,
             }
-            match topics.find(block.topic, near) {
-                Some(place) => {
-                    near = place.saturating_add(1);
-                    let topic = (place as u64) << 32;
-                    for &partition in block.partitions {
-                        let key = topic | u64::from(number(partition)?);
-                        ascend &= key >= next;
-                        next = key.wrapping_add(1);
-                        keys.push(key);
-                    }
-                }
-                None => strange.push(at as u32),
-            }
+            look.add(place as u32, last as u32, block.partitions.len() as u64);
+        }
+        if strange.is_empty() && ascend {
+            return Ok(look);
         }
         if !strange.is_empty() {
-            ascend = false;
             name_strangers(keys, strange, literals, blocks)?;
         }
-        if !ascend {
-            keys.sort_unstable();
-            keys.dedup();
-        }
-        Ok(())
+        keys.sort_unstable();
+        keys.dedup();
+        Ok(Look::of(&Keys(keys)))
     }
 }
 

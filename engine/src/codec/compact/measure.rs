@@ -54,48 +54,54 @@ struct Sums {
     runs: u64,
     deltas: u64,
     run_count: u64,
-    /// The least k that is tried.
+    /// The lower k that is tried.
     k: u32,
-    /// The unary parts of all deltas with that k, and with the next two.
-    above: [u64; 3],
+    /// The unary parts of all deltas with that k, and with the next one.
+    above: [u32; 2],
 }
 
 impl Sums {
     fn of<S: Source>(numbers: &Numbers<'_, S>, count: u32, last: u32) -> Self {
-        // The best k is near the binary logarithm of 0.69 times the mean.
+        // Where gaps are as by chance, the best k is the binary logarithm of their mean, or one less.
         let left_out = u64::from(last).saturating_add(1).saturating_sub(u64::from(count));
         let mean = left_out.checked_div(u64::from(count)).unwrap_or(0).max(1);
-        let k = mean.ilog2().saturating_sub(1).min(K_MAX.saturating_sub(2));
-        let (mut runs, mut deltas, mut run_count, mut more) = (0_u64, 0_u64, 0_u64, 0_u32);
-        let (mut low, mut middle, mut high) = (0_u64, 0_u64, 0_u64);
+        let k = mean.ilog2().saturating_sub(1).min(K_MAX.saturating_sub(1));
+        // No branch in here. All deltas together are below 2^32, so none of the sums overflows.
+        let (mut two, mut three, mut any, mut zeros) = (0_u32, 0_u32, 0_u32, 0_u32);
+        let (mut low, mut high) = (0_u32, 0_u32);
         numbers.each_delta(|delta| {
-            let len = varint_len(delta);
-            deltas = deltas.wrapping_add(len);
-            let shifted = delta.wrapping_shr(k);
-            low = low.wrapping_add(u64::from(shifted));
-            middle = middle.wrapping_add(u64::from(shifted >> 1));
-            high = high.wrapping_add(u64::from(shifted >> 2));
-            if delta == 0 && run_count > 0 {
-                more = more.wrapping_add(1);
-            } else {
-                // The run before is over; the first time there is none, and nothing is added for it below.
-                runs = runs.wrapping_add(len).wrapping_add(varint_len(more));
-                run_count = run_count.wrapping_add(1);
-                more = 0;
-            }
+            two = two.wrapping_add(u32::from(delta >= 1 << 7));
+            three = three.wrapping_add(u32::from(delta >= 1 << 14));
+            zeros = zeros.wrapping_add(u32::from(delta == 0));
+            any |= delta;
+            let above = delta.wrapping_shr(k);
+            low = low.wrapping_add(above);
+            high = high.wrapping_add(above >> 1);
         });
-        if run_count > 0 {
-            // One length was counted for the run before the first, which does not exist: a byte; the last one's is open.
-            runs = runs.wrapping_add(varint_len(more)).wrapping_sub(1);
+        let mut sums = Self { k, above: [low, high], run_count: u64::from(count), ..Self::default() };
+        sums.deltas = u64::from(count).saturating_add(u64::from(two)).saturating_add(u64::from(three));
+        if any >= 1 << 21 {
+            sums.deltas = 0;
+            numbers.each_delta(|delta| sums.deltas = sums.deltas.saturating_add(varint_len(delta)));
         }
-        Self { runs, deltas, run_count, k, above: [low, middle, high] }
+        // Each number is a run unless some follow others; the first may follow nothing.
+        sums.runs = sums.deltas.saturating_add(u64::from(count));
+        if zeros > 0 {
+            (sums.runs, sums.run_count) = (0, 0);
+            numbers.each_run(|delta, more| {
+                let len = varint_len(delta).saturating_add(varint_len(more));
+                sums.runs = sums.runs.saturating_add(len);
+                sums.run_count = sums.run_count.saturating_add(1);
+            });
+        }
+        sums
     }
 
     /// The best k, and the bytes with it.
     fn rice(&self, count: u32) -> (u32, u64) {
         let mut best = (0, u64::MAX);
         for (k, above) in (self.k..).zip(self.above) {
-            let high = above.saturating_add(u64::from(count)).div_ceil(8);
+            let high = u64::from(above).saturating_add(u64::from(count)).div_ceil(8);
             let head = varint_len(count).saturating_add(1);
             let len = low_len(u64::from(count), k).saturating_add(high).saturating_add(head);
             if len < best.1 {

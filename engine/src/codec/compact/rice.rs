@@ -29,7 +29,8 @@ pub(super) fn write<S: Source>(numbers: &Numbers<'_, S>, count: u64, k: u32, out
     let mask = !u64::MAX.wrapping_shl(k);
     let (mut held, mut held_bits) = (0_u64, 0_u32);
     let mut low = low;
-    let mut at = 0_u64;
+    // The word of ones in hand, and its number.
+    let (mut word, mut nth, mut at) = (0_u64, 0_u64, 0_u64);
     numbers.each_delta(|delta| {
         held |= (u64::from(delta) & mask).wrapping_shl(held_bits);
         held_bits = held_bits.wrapping_add(k);
@@ -42,13 +43,27 @@ pub(super) fn write<S: Source>(numbers: &Numbers<'_, S>, count: u64, k: u32, out
             held_bits = held_bits.wrapping_sub(32);
         }
         at = at.wrapping_add(u64::from(delta.wrapping_shr(k)));
-        if let Some(byte) = high.get_mut((at >> 3) as usize) {
-            *byte |= 1_u8.wrapping_shl((at & 7) as u32);
+        if at >> 6 != nth {
+            put_word(high, nth, word);
+            (word, nth) = (0, at >> 6);
         }
+        word |= 1_u64.wrapping_shl((at & 63) as u32);
         at = at.wrapping_add(1);
     });
+    put_word(high, nth, word);
     for (to, byte) in low.iter_mut().zip(held.to_le_bytes()) {
         *to = byte;
+    }
+}
+
+/// Writes the word with this number, or as much of it as there is room for.
+#[inline]
+fn put_word(out: &mut [u8], nth: u64, word: u64) {
+    let at = usize::try_from(nth).unwrap_or(usize::MAX).saturating_mul(8);
+    let Some(rest) = out.get_mut(at..) else { return };
+    match rest.first_chunk_mut::<8>() {
+        Some(eight) => *eight = word.to_le_bytes(),
+        None => rest.iter_mut().zip(word.to_le_bytes()).for_each(|(to, byte)| *to = byte),
     }
 }
 
