@@ -29,8 +29,9 @@ const LEAST: usize = 2;
 /// See [`LEAST`].
 const SLOW: Duration = Duration::from_secs(3);
 
-/// Samples take at least this long together, so that reading clocks does not show.
-const SAMPLE: Duration = Duration::from_millis(2);
+/// A sample takes about this long, or one call: long beside reading the clocks, and beside fetching back into the caches
+/// what the others' turns drove out of them.
+const SAMPLE: Duration = Duration::from_millis(10);
 
 /// Somebody gave no answer: larger groups of the kind are not asked.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -89,7 +89,7 @@ fn setting(view: &View) -> String {
         text,
         "JVMs run with `{}`; Go with its defaults, its collector called after every sample.\n\n\
          All contestants get the same groups in one run. They live as long as the run, are called until they are warm, \
-         and then give one sample each in turn, so that what else the machine does meets all alike. Times are **CPU \
+         and then give one sample each in turn (10 ms of calls, or one call), so that what else the machine does meets all alike. Times are **CPU \
          times of the calling thread**, least and median of the samples in ms: what a peer's collector and compiler do \
          on other threads is not counted against it. *Plan* starts from each contestant's own memory and ends in it. \
          Tenure's column *and read* adds listing what must wait for a revocation, which a cooperative peer's plan does \
