@@ -6,6 +6,7 @@
 //! measure     warm rounds beside a plain copy of their output, in thread CPU time
 //! alloc       how often a piece of code asks for memory
 //! guard       instructions and allocations beside a committed baseline
+//! size        what it takes to say what a member owns, format beside format
 //! contest     Tenure beside the assignors of other clients, and the reports of that
 //! ```
 
@@ -14,6 +15,7 @@ pub mod check;
 pub mod contest;
 pub mod guard;
 pub mod measure;
+pub mod size;
 pub mod workloads;
 
 #[cfg(doctest)]

@@ -23,6 +23,7 @@ use tenure::codec::message::{Struct, Value as Wire, format};
 use tenure::codec::{Text, TopicPartitions};
 use tenure::plan::{Assignor, Config, Plan};
 use tenure::protocol::leader::{Leader, LeaderScratch, MemberMetadata};
+use tenure_bench::size::{Row, csv};
 use tenure_bench::workloads::{COMMITTED, EVENTS, Event, SHAPES, Shape, Workload, rack_name};
 use tenure_cli::budget::{Options, Report, write};
 use tenure_cli::snapshot::{self, Snapshot};
@@ -327,4 +328,18 @@ fn named_groups_take_what_the_budget_says() {
             check(&format!("{}/{event}", shape.full_name()), &workload, &snapshot);
         }
     }
+}
+
+/// The figures of `reports/size` that are made fast are still what the codecs write.
+#[test]
+fn the_report_of_sizes_is_what_the_codecs_write() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../reports/size/raw.csv");
+    let committed = fs::read_to_string(path).unwrap();
+    let rows: Vec<Row> = Row::all(3_000).collect();
+    let made = csv(rows.iter());
+    assert_eq!(made.lines().next(), committed.lines().next());
+    for line in made.lines() {
+        assert!(committed.lines().any(|known| known == line), "no longer so: {line}");
+    }
+    assert_eq!(committed.lines().count(), 1 + 3 * 4 * 7);
 }

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::{Args, value_parser};
-use tenure::protocol::budget::{Figures, Limits, Moment, Surroundings};
+use tenure::protocol::budget::{Figures, Form, Limits, Moment, Surroundings};
 use tenure::revoke::Mode;
 use tenure_cli::budget::{self, FormFigures, Held, Measured, Options, Report};
 
@@ -37,6 +37,10 @@ pub(crate) struct Arguments {
     /// Shows the bytes of every member as well
     #[arg(long)]
     members: bool,
+
+    /// Shows every version of each format, not the newest alone; --json always has all
+    #[arg(long)]
+    versions: bool,
 
     /// Counts bytes only: the leader's round is not measured
     #[arg(long)]
@@ -217,7 +221,7 @@ fn write(out: &mut String, report: &Report<'_>, arguments: &Arguments) -> core::
     writeln!(out)?;
     limits(report).write(out);
     writeln!(out)?;
-    formats(report).write(out);
+    formats(report, arguments.versions).write(out);
     if arguments.members {
         writeln!(out)?;
         members(report).write(out);
@@ -274,8 +278,8 @@ fn limits(report: &Report<'_>) -> Table {
     table
 }
 
-/// The settled round in every form.
-fn formats(report: &Report<'_>) -> Table {
+/// The settled round in every format, in the newest version or in all.
+fn formats(report: &Report<'_>, versions: bool) -> Table {
     let head = [
         "settled, as",
         "version",
@@ -287,7 +291,8 @@ fn formats(report: &Report<'_>) -> Table {
         "fits",
     ];
     let mut table = Table::new(1, &head);
-    for FormFigures { form, settled, .. } in &report.forms {
+    let newest = |figures: &&FormFigures| versions || figures.form == Form::newest(figures.form.format);
+    for FormFigures { form, settled, .. } in report.forms.iter().filter(newest) {
         let fits = report.limits.check(settled).iter().all(tenure::protocol::budget::Check::fits);
         table.row([
             form.format.to_string(),

@@ -98,6 +98,10 @@ fn a_group_that_does_not_fit_is_a_no_with_remedies() {
     }
     assert!(!text.contains('\u{1b}'));
     let fine = tenure(&["budget", &file]).output().unwrap();
+    let rows =
+        |output: &std::process::Output| good(output).lines().filter(|line| line.ends_with("  yes")).count();
+    let all = tenure(&["budget", "--versions", &file]).output().unwrap();
+    assert_eq!((rows(&fine), rows(&all)), (6, 24));
     assert!(good(&fine).contains("verdict    fits"), "{}", stdout(&fine));
 }
 
