@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 
@@ -183,6 +184,16 @@ impl Drop for Crew {
     }
 }
 
+/// What a member owns, in a document of `watch`.
+fn partitions_of(member: &Value) -> Vec<(String, i64)> {
+    let owned = member["owned"].as_object().unwrap().iter();
+    owned
+        .flat_map(|(topic, numbers)| {
+            numbers.as_array().unwrap().iter().map(|number| (topic.clone(), number.as_i64().unwrap()))
+        })
+        .collect()
+}
+
 #[test]
 #[ignore = "needs a Kafka broker: .ci/run interop"]
 fn a_running_group_is_planned_explained_played_counted_and_watched() {
@@ -217,10 +228,24 @@ fn a_running_group_is_planned_explained_played_counted_and_watched() {
     assert_eq!(counted["fits"], true);
 
     // Two rounds when the second joins, one when it leaves again; fast ones may look like one.
-    let watching = at("watch", "crew", &["--interval", "20", "--duration", "12", "--json"]).spawn().unwrap();
-    thread::sleep(Duration::from_secs(2));
+    let mut watching = at("watch", "crew", &["--interval", "20", "--json"]).spawn().unwrap();
+    let mut lines = BufReader::new(watching.stdout.take().unwrap()).lines();
+    let mut events: Vec<Value> = Vec::new();
+    let mut look_until = |members: usize| {
+        loop {
+            let event: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+            let owned: Option<Vec<usize>> = event["members"]
+                .as_object()
+                .map(|all| all.values().map(partitions_of).map(|owned| owned.len()).collect());
+            events.push(event);
+            if owned.is_some_and(|owned| owned.len() == members && owned.iter().sum::<usize>() == 9) {
+                return;
+            }
+        }
+    };
+    look_until(1);
     crew.obey(Order::Join);
-    thread::sleep(Duration::from_secs(2));
+    look_until(2);
     let document: Value =
         serde_json::from_str(good(&at("plan", "crew", &["--json"]).output().unwrap())).unwrap();
     assert_eq!(
@@ -228,8 +253,9 @@ fn a_running_group_is_planned_explained_played_counted_and_watched() {
         (&Value::from(4), &Value::from(0))
     );
     crew.obey(Order::Leave);
-    let output = watching.wait_with_output().unwrap();
-    let events: Vec<Value> = good(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    look_until(1);
+    watching.kill().unwrap();
+    watching.wait().unwrap();
     assert_eq!(events[0]["event"], "group");
     assert_eq!(events[0]["members"].as_object().unwrap().len(), 1);
     let done: Vec<&Value> = events.iter().filter(|one| one["event"] == "rebalance").collect();
@@ -237,11 +263,7 @@ fn a_running_group_is_planned_explained_played_counted_and_watched() {
     // Taken together the moves lead from the first look to the last.
     let mut owners: BTreeMap<(String, i64), String> = BTreeMap::new();
     for (id, member) in events[0]["members"].as_object().unwrap() {
-        for (topic, numbers) in member["owned"].as_object().unwrap() {
-            for number in numbers.as_array().unwrap() {
-                owners.insert((topic.clone(), number.as_i64().unwrap()), id.clone());
-            }
-        }
+        owners.extend(partitions_of(member).into_iter().map(|place| (place, id.clone())));
     }
     for one in done.iter().flat_map(|event| event["moves"].as_array().unwrap()) {
         let place = (one["topic"].as_str().unwrap().to_owned(), one["partition"].as_i64().unwrap());

@@ -17,10 +17,9 @@ use tokio::time::{sleep, timeout};
 use crate::ledger::{Ledger, Witness};
 use crate::reader::{Reader, Seen};
 
-/// A broker that drops a silent member after three seconds, and a cluster that looks at topics every 200 ms.
+/// A broker, and a cluster that looks at topics every 200 ms.
 async fn start() -> Option<(Broker, Cluster)> {
-    let settings = Settings::default().property("group.min.session.timeout.ms", 1_000);
-    let broker = or_skip(tokio::task::spawn_blocking(move || Broker::start(&settings)).await.unwrap())?;
+    let broker = or_skip(tokio::task::spawn_blocking(|| Broker::start(&Settings::default())).await.unwrap())?;
     let mut config = ClientConfig::new([broker.bootstrap()]).with_client_id("tenure");
     config.metadata_max_age_ms = 200;
     let cluster = Cluster::connect(config).await.unwrap();
@@ -28,7 +27,7 @@ async fn start() -> Option<(Broker, Cluster)> {
 }
 
 fn config(group: &str) -> GroupConfig {
-    GroupConfig::new(group).topics(["orders", "clicks"]).session(3_000, 200).rebalance_timeout_ms(20_000)
+    GroupConfig::new(group).topics(["orders", "clicks"]).session(6_000, 200).rebalance_timeout_ms(20_000)
 }
 
 /// Members by name, with their ledger.
