@@ -449,7 +449,7 @@ impl CompactScratch {
         let mut next = 0_u64;
         for (at, block) in blocks.iter().enumerate() {
             let Some(&last) = block.partitions.last() else { continue };
-            let Some(place) = topics.find(block.topic, near) else {
+            let Some(place) = topics.find(block.topic) else {
                 strange.push(at as u32);
                 continue;
             };

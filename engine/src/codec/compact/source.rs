@@ -67,15 +67,14 @@ impl<S: Source> Numbers<'_, S> {
     /// Calls back for each number.
     #[inline]
     pub(super) fn each(&self, mut visit: impl FnMut(u32)) {
-        match self.given {
-            Given::Stride(stride) => {
-                self.source
-                    .each(|topic, partition| visit(topic.wrapping_mul(stride).wrapping_add(partition)));
-            }
-            Given::Bases(bases) => self.source.each(|topic, partition| {
-                visit(bases.get(topic as usize).copied().unwrap_or_default().wrapping_add(partition));
-            }),
-        }
+        // One place that calls, so that what is called is put in place.
+        self.source.each(|topic, partition| {
+            let begin = match self.given {
+                Given::Stride(stride) => topic.wrapping_mul(stride),
+                Given::Bases(bases) => bases.get(topic as usize).copied().unwrap_or_default(),
+            };
+            visit(begin.wrapping_add(partition));
+        });
     }
 
     /// Calls back for each number with how many were left out before it.
