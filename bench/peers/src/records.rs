@@ -1,5 +1,9 @@
 //! Records without meaning: written and read by raw requests, for their offsets alone.
 
+use core::time::Duration;
+use std::thread;
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use bytes::{Bytes, BytesMut};
 use kafka_protocol::indexmap::IndexMap;
 use kafka_protocol::messages::fetch_request::{FetchPartition, FetchTopic};
@@ -16,6 +20,12 @@ use crate::requirement::PeerError;
 
 const PRODUCE: i16 = 9;
 const FETCH: i16 = 12;
+
+/// Unknown topic, leader not available, not the leader: a broker that is still taking a new partition over.
+const NOT_YET: [i16; 3] = [3, 5, 6];
+
+/// How often a partition is tried that is not there yet.
+const TRIES: u32 = 200;
 
 /// Where a batch has its length, its last offset's distance from its first, and where its head ends.
 const LENGTH_AT: usize = 8;
@@ -38,12 +48,22 @@ impl Connection {
         let topic_data = TopicProduceData::default().with_name(name(topic)).with_partition_data(vec![one]);
         let request =
             ProduceRequest::default().with_acks(-1).with_timeout_ms(10_000).with_topic_data(vec![topic_data]);
-        let answer = self.ask(PRODUCE, &request)?;
-        let mut answers = answer.responses.iter().flat_map(|topic| &topic.partition_responses);
-        match answers.next() {
-            Some(one) if one.error_code == 0 => Ok(one.base_offset + i64::from(count)),
-            other => Err(PeerError::failed(format!("{topic}-{partition} takes no records: {other:?}"))),
+        for attempt in 0.. {
+            let answer = self.ask(PRODUCE, &request)?;
+            let mut answers = answer.responses.iter().flat_map(|topic| &topic.partition_responses);
+            match answers.next() {
+                Some(one) if one.error_code == 0 => return Ok(one.base_offset + i64::from(count)),
+                Some(one) if NOT_YET.contains(&one.error_code) && attempt < TRIES => {
+                    thread::sleep(Duration::from_millis(50));
+                }
+                other => {
+                    return Err(PeerError::failed(format!(
+                        "{topic}-{partition} takes no records: {other:?}"
+                    )));
+                }
+            }
         }
+        Err(PeerError::failed("no attempt was made"))
     }
 
     /// Reads from an offset on, and gives the offset after the last record that came; that offset itself if none did.
@@ -70,6 +90,7 @@ impl Connection {
             Some(one) if one.error_code == 0 => {
                 Ok(one.records.as_ref().and_then(after_last).map_or(offset, |next| next.max(offset)))
             }
+            Some(one) if NOT_YET.contains(&one.error_code) => Ok(offset),
             other => Err(PeerError::failed(format!("{topic}-{partition} is not read: {other:?}"))),
         }
     }
@@ -96,6 +117,9 @@ fn after_last(batches: &Bytes) -> Option<i64> {
 /// takes one batch at a time.
 fn record(turn: u32) -> Record {
     let sequence = NO_SEQUENCE.wrapping_add_unsigned(turn);
+    // Of today: a broker deletes segments whose records are older than it keeps any.
+    let age = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let timestamp = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
     Record {
         transactional: false,
         control: false,
@@ -106,7 +130,7 @@ fn record(turn: u32) -> Record {
         timestamp_type: TimestampType::Creation,
         offset: i64::from(turn),
         sequence,
-        timestamp: 0,
+        timestamp,
         key: None,
         value: Some(Bytes::from_static(b"x")),
         headers: IndexMap::default(),

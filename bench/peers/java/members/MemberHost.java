@@ -117,6 +117,7 @@ public final class MemberHost {
             }
             try {
                 consumer.commitSync(new LinkedHashMap<>(consumed), Duration.ofSeconds(5));
+                tell("committed", "\"text\":" + quoted(consumed.toString()));
                 consumed.clear();
             } catch (KafkaException refused) {
                 tell("refused", "\"text\":" + quoted(refused.toString()));

@@ -38,6 +38,7 @@ pub struct BrokerSide {
     address: String,
     own: Connection,
     clients: BTreeMap<String, (Connection, Option<Pending>)>,
+    quiet: Duration,
 }
 
 impl BrokerSide {
@@ -75,7 +76,7 @@ impl BrokerSide {
     /// [`PeerError::Failed`] if nobody listens, or no coordinator is to be had.
     pub fn new(address: &str, group_id: &str) -> Result<Self, PeerError> {
         let own = Connection::open(address, CLIENT_ID)?;
-        let mut side = Self { address: address.to_owned(), own, clients: BTreeMap::new() };
+        let mut side = Self { address: address.to_owned(), own, clients: BTreeMap::new(), quiet: QUIET };
         side.await_coordinator(0, group_id)?;
         let begin = Instant::now();
         while side.describe(group_id)?.0.is_empty() {
@@ -85,6 +86,13 @@ impl BrokerSide {
             thread::sleep(Duration::from_millis(50));
         }
         Ok(side)
+    }
+
+    /// Waits longer after each step, by this factor: for a machine that is busy with other things.
+    #[must_use]
+    pub fn patient(mut self, factor: u32) -> Self {
+        self.quiet = QUIET.saturating_mul(factor);
+        self
     }
 
     fn await_coordinator(&mut self, key_type: i8, key: &str) -> Result<(), PeerError> {
@@ -124,7 +132,7 @@ impl Side for BrokerSide {
         let mut answers = Vec::new();
         let begin = Instant::now();
         let mut last = begin;
-        while last.elapsed() < QUIET || (!awaited.is_empty() && begin.elapsed() < PATIENCE) {
+        while last.elapsed() < self.quiet || (!awaited.is_empty() && begin.elapsed() < PATIENCE) {
             let mut idle = true;
             for (client, (connection, slot)) in &mut self.clients {
                 let Some(pending) = *slot else { continue };

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, thread};
 
 use tenure_peers::course::{BrokerSide, Course, CourseFile, ModelSide, Record, compare, play};
-use tenure_peers::{Broker, Settings, or_skip};
+use tenure_peers::{Broker, PeerError, Settings, or_skip};
 
 const FILES: [&str; 2] = ["prompt", "delayed"];
 
@@ -55,12 +55,12 @@ pub(crate) fn by_broker(file: &CourseFile, broker: &Broker, expected: &[Record])
     let awaited = |course: &Course| expected.iter().find(|one| one.name == course.name);
     let play_one = |turn: usize, index: usize, course: &Course| {
         let group_id = course.group.clone().unwrap_or_else(|| format!("course-{turn}-{index}"));
-        BrokerSide::new(broker.bootstrap(), &group_id)
-            .and_then(|mut side| play(course, &group_id, &mut side, awaited(course)))
-            .unwrap_or_else(|error| panic!("{:?}: {error}", course.name))
+        let patience = u32::try_from(1 + 4 * turn).unwrap();
+        let side = BrokerSide::new(broker.bootstrap(), &group_id).map(|side| side.patient(patience));
+        side.and_then(|mut side| play(course, &group_id, &mut side, awaited(course)))
     };
     let play_one = &play_one;
-    let mut records: Vec<Record> = thread::scope(|scope| {
+    let mut records: Vec<Result<Record, PeerError>> = thread::scope(|scope| {
         let courses = file.courses.iter().enumerate();
         let running: Vec<_> =
             courses.map(|(index, course)| scope.spawn(move || play_one(0, index, course))).collect();
@@ -68,13 +68,16 @@ pub(crate) fn by_broker(file: &CourseFile, broker: &Broker, expected: &[Record])
     });
     for (index, (course, record)) in file.courses.iter().zip(&mut records).enumerate() {
         for turn in 1..TRIES {
-            if awaited(course) == Some(record) {
+            if record.as_ref().is_ok_and(|record| awaited(course) == Some(record)) {
                 break;
             }
             *record = play_one(turn, index, course);
         }
     }
-    records
+    let named = file.courses.iter().zip(records);
+    named
+        .map(|(course, record)| record.unwrap_or_else(|error| panic!("{:?}: {error}", course.name)))
+        .collect()
 }
 
 #[test]

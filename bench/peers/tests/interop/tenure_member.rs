@@ -175,30 +175,33 @@ impl Reader {
         let from = match known {
             None => return,
             Some(Some(offset)) => offset,
-            Some(None) => {
-                let Ok(committed) = self.runtime.block_on(self.group.committed([partition.clone()])) else {
-                    return;
-                };
-                committed.first().map_or(0, |(_, one)| one.offset)
-            }
+            Some(None) => match self.runtime.block_on(self.group.committed([partition.clone()])) {
+                Ok(committed) => committed.first().map_or(0, |(_, one)| one.offset),
+                Err(error) => return self.say(&format!("no committed offset of {partition}: {error}")),
+            },
         };
         {
             // A revoked callback waits here until the read is over and put down.
             let mut positions = self.positions.lock().unwrap_or_else(PoisonError::into_inner);
             let Some(position) = positions.get_mut(place) else { return };
-            let Ok(to) = self.connection.read(&place.0, place.1, from) else { return };
+            let to = match self.connection.read(&place.0, place.1, from) {
+                Ok(to) => to,
+                Err(error) => return self.say(&format!("reading from {from} failed: {error}")),
+            };
             *position = Some(to);
             if to == from {
                 return;
             }
             self.ledger.note(&self.name, Happening::Records { from, to }, vec![place.clone()]);
         }
-        if let Err(error) = self.runtime.block_on(self.group.commit([(partition, self.position(place))])) {
-            self.ledger.note(&self.name, Happening::Said(format!("refused: {error}")), Vec::new());
+        // Unless it was given back meanwhile: then that was the last commit.
+        let Some(position) = self.lock().get(place).copied().flatten() else { return };
+        if let Err(error) = self.runtime.block_on(self.group.commit([(partition, position)])) {
+            self.say(&format!("refused: {error}"));
         }
     }
 
-    fn position(&self, place: &Place) -> i64 {
-        self.lock().get(place).copied().flatten().unwrap_or(0)
+    fn say(&self, text: &str) {
+        self.ledger.note(&self.name, Happening::Said(text.to_owned()), Vec::new());
     }
 }

@@ -10,7 +10,7 @@ use tenure_peers::{Broker, Client, Happening, Host, Ledger, MemberSettings, Plac
 use crate::tenure_member::TenureMember;
 
 /// How long a group may take to settle. Nothing is measured by it: it ends a test that hangs.
-const PATIENCE: Duration = Duration::from_secs(90);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
 
 pub(crate) const SESSION_MS: u32 = 6_000;
 
