@@ -52,6 +52,9 @@
 //!
 //! # Reading and writing
 //!
+//! For that group it is written 1.1 times and read 1.3 times as fast as the sticky format (`cargo bench -p tenure-bench
+//! --bench compact`, by turns in one run on a busy machine).
+//!
 //! [`CompactUserData`] borrows from the bytes; [`CompactFields`] writes into the caller's. Neither allocates once a
 //! [`CompactScratch`] is warm. Errors tell apart what is not this format ([`ForeignFormat`]), cut off ([`Underflow`]),
 //! damaged ([`Checksum`]), newer ([`UnsupportedVersion`]) and wrongly written ([`Inconsistent`]).
