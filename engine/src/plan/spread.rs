@@ -447,7 +447,7 @@ impl Work {
         let classes = group.classes();
         let arcs = classes.member_start[member as usize] as usize
             ..classes.member_start[member as usize + 1] as usize;
-        let mut noted = false;
+        let (mut noted, mut level) = (false, 0);
         for arc in arcs {
             let many = core::mem::take(&mut want[arc]);
             if many == 0 {
@@ -459,10 +459,12 @@ impl Work {
                 continue;
             }
             if !noted {
-                self.note_holding(group, plan, member as usize);
+                let topics = self.note_holding(group, plan, member as usize);
+                // Who has some of every topic has no pile at 0, and need not go round to see it.
+                level = u32::from(topics == group.topology.topics());
                 noted = true;
             }
-            self.take_even(settled, plan, class, member, many);
+            self.take_even(settled, plan, class, member, many, level);
         }
         if noted {
             for &topic in &self.picked {
@@ -471,8 +473,9 @@ impl Work {
         }
     }
 
-    /// Counts what the member has of each topic so far; `picked` lists the topics.
-    fn note_holding(&mut self, group: &Group, plan: &Plan, member: usize) {
+    /// Counts what the member has of each topic so far; `picked` lists the topics. Returns of how many topics it
+    /// keeps some.
+    fn note_holding(&mut self, group: &Group, plan: &Plan, member: usize) -> usize {
         let bases = group.topology.bases();
         self.picked.clear();
         let (start, kept) = (plan.start[member] as usize, self.kept_end[member] as usize);
@@ -494,18 +497,27 @@ impl Work {
             }
             self.holding[topic] += 1;
         }
+        let topics = self.picked.len();
         for p in &plan.partitions[kept..self.fill[member] as usize] {
             let topic = group.topology.topic_of(*p).at();
             self.holding[topic] += 1;
             self.picked.push(topic as u32);
         }
+        topics
     }
 
     /// Goes round the piles of a class, taking one from each of whose topic the member holds at most `level`;
     /// the level rises by laps.
-    fn take_even(&mut self, settled: &Settled, plan: &mut Plan, class: usize, member: u32, many: u32) {
+    fn take_even(
+        &mut self,
+        settled: &Settled,
+        plan: &mut Plan,
+        class: usize,
+        member: u32,
+        many: u32,
+        mut level: u32,
+    ) {
         let mut left = many;
-        let mut level = 0;
         let mut pile = self.cursor[class];
         while pile != NONE {
             let (mut given, mut least) = (false, u32::MAX);

@@ -102,8 +102,9 @@ impl Work {
         if self.route::<CAREFUL, FORWARD>(classes, hunt) {
             return true;
         }
-        if classes.by_rack() {
-            // Whoever is cut off must have some of another rack: one each, where the search stopped.
+        if classes.by_rack() && self.home_load.iter().all(|&load| load == 0) {
+            // Whoever is cut off must have some of another rack: one each, where the search stopped. Where
+            // partitions have a home it is mostly that which cuts off, and this would only mislead.
             let nodes = self.load.len() + classes.len();
             self.reached.clear();
             self.reached.extend(self.layer_of[..nodes].iter().map(|&layer| layer >= self.base));
