@@ -4,7 +4,7 @@
 //! cargo run --release -p tenure-bench --example size [FOLDER]
 //! ```
 
-use std::error::Error;
+use core::error::Error;
 use std::fs;
 use std::path::PathBuf;
 
