@@ -51,10 +51,10 @@ fn a_round_that_fits_allocates_nothing() {
     }
     building_again();
     leader::warm_rounds();
+    leader::warm_compact_rounds();
     // Pools last: their threads start and end when they please, and are counted.
     leader::in_a_pool();
     many_groups();
-    leader::warm_compact_rounds();
 }
 
 /// Every case of the datasets.
