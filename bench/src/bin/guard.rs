@@ -54,7 +54,7 @@ fn file() -> PathBuf {
 fn check() -> Result<ExitCode, String> {
     let text = fs::read_to_string(file()).map_err(|error| format!("{}: {error}", file().display()))?;
     let was = Baseline::parse(&text).map_err(|error| format!("{}: {error}", file().display()))?;
-    let compiler = machine::rustc();
+    let compiler = machine::compiler_and_processor();
     let (counts, counted) = count()?;
     let verdict = baseline::compare(&was, &compiler, &counts);
     if was.compiler != compiler {
@@ -90,7 +90,7 @@ fn renew() -> Result<ExitCode, String> {
     if !counted {
         return Err("a baseline needs valgrind".to_string());
     }
-    let text = Baseline { compiler: machine::rustc(), counts }.to_text();
+    let text = Baseline { compiler: machine::compiler_and_processor(), counts }.to_text();
     fs::write(file(), text).map_err(|error| format!("{}: {error}", file().display()))?;
     println!("{}", file().display());
     Ok(ExitCode::SUCCESS)

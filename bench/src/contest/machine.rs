@@ -37,6 +37,12 @@ fn memory() -> Option<String> {
     Some(format!("{} GiB", kib.div_ceil(1 << 20)))
 }
 
+/// What instruction counts depend on beside the code: the compiler, and the processor, after which the C library
+/// chooses its copying loops.
+pub fn compiler_and_processor() -> String {
+    format!("{}, {}", rustc(), processor())
+}
+
 /// The compiler's version.
 pub fn rustc() -> String {
     first_line("rustc", &["--version"]).unwrap_or_else(|| "rustc unknown".to_string())

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use super::Count;
 use crate::alloc::Used;
 
-/// Allowed beside counts of the same compiler, in percent.
+/// Allowed beside counts of the same compiler and processor, in percent.
 pub const SAME_COMPILER: u64 = 3;
 
-/// Allowed beside counts of another.
+/// Allowed beside counts of others.
 pub const OTHER_COMPILER: u64 = 25;
 
 /// How to make what is the new was.
@@ -18,7 +18,7 @@ pub const RENEW: &str = "cargo run --profile guard -p tenure-bench --bin guard -
 /// Counts that were committed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Baseline {
-    /// The compiler that they were made with.
+    /// The compiler and the processor that they were made with.
     pub compiler: String,
     /// A count a case.
     pub counts: Vec<Count>,
