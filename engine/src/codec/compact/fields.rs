@@ -4,8 +4,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::measure::{Choice, choose};
-use super::source::{Given, Keys, Numbers, Row, Source};
+use super::layout::{Look, Set, entry, lay_set, table_len};
+use super::measure::Choice;
+use super::scratch::{CompactScratch, has_entries, name_at};
+use super::source::{Given, Numbers, Row, Source};
 use super::topics::TopicList;
 use super::varints::{varint_len, write_bits, write_deltas, write_runs};
 use super::view::checksum;
@@ -47,28 +49,6 @@ pub struct CompactFields<'a> {
     pub rack: Option<&'a str>,
     /// The encoding to take, longer or not; `None` takes the shortest.
     pub encoding: Option<Encoding>,
-}
-
-/// The memory of writing. Its contents never matter; once it has served data of a size, writing allocates nothing.
-#[derive(Debug, Clone, Default)]
-pub struct CompactScratch {
-    keys: Vec<u64>,
-    /// Blocks whose topics the list lacks.
-    strange: Vec<u32>,
-    /// The first block of each of those topics.
-    literals: Vec<u32>,
-    counts: Vec<u32>,
-    bases: Vec<u32>,
-}
-
-impl CompactScratch {
-    /// Heap bytes reserved.
-    #[must_use]
-    pub const fn memory_usage(&self) -> usize {
-        let words = self.strange.capacity().saturating_add(self.literals.capacity());
-        let words = words.saturating_add(self.counts.capacity()).saturating_add(self.bases.capacity());
-        words.saturating_mul(4).saturating_add(self.keys.capacity().saturating_mul(8))
-    }
 }
 
 /// What is known before the first byte is written.
@@ -114,7 +94,6 @@ impl<'a> CompactFields<'a> {
             let kind = EncodeErrorKind::BufferTooSmall { needed: layout.len, given };
             return Err(EncodeError { field: "buffer", kind });
         };
-        out.fill(0);
         self.write(scratch, &layout, out)?;
         Ok(layout.len)
     }
@@ -143,8 +122,17 @@ impl<'a> CompactFields<'a> {
         match self.owned {
             Owned::Blocks(blocks) => {
                 let look = scratch.collect(self.topics, blocks)?;
-                let CompactScratch { keys, counts, bases, .. } = scratch;
-                let set = lay_set(&Keys(keys), look, counts, bases, self.encoding)?;
+                let CompactScratch { listed, places, counts, bases, .. } = scratch;
+                let set = match listed.strided() {
+                    Some(strided) => {
+                        let has_entries = |enough| has_entries(blocks, places, enough);
+                        lay_set(&strided, look, has_entries, counts, bases, self.encoding)?
+                    }
+                    None => {
+                        let has_entries = |enough| look.entries >= enough;
+                        lay_set(&listed.keys(), look, has_entries, counts, bases, self.encoding)?
+                    }
+                };
                 let names = names_len(scratch.literals.iter().map(|&at| name_at(blocks, at)));
                 self.frame(set, names, &scratch.counts)
             }
@@ -157,7 +145,9 @@ impl<'a> CompactFields<'a> {
                 scratch.literals.clear();
                 let row = Row { words, ranges };
                 let CompactScratch { counts, bases, .. } = scratch;
-                let set = lay_set(&row, Look::of(&row), counts, bases, self.encoding)?;
+                let look = Look::of(&row);
+                let has_entries = |enough| look.entries >= enough;
+                let set = lay_set(&row, look, has_entries, counts, bases, self.encoding)?;
                 self.frame(set, 0, &scratch.counts)
             }
         }
@@ -200,8 +190,8 @@ impl<'a> CompactFields<'a> {
         bits |= if self.rack().is_some() { kind::RACK } else { 0 };
         bits |= if literals.is_empty() { 0 } else { kind::NAMES };
         bits |= if stride.is_some() { 0 } else { kind::COUNTS };
-        writer.raw(&MAGIC)?;
-        writer.raw(&[VERSION, bits])?;
+        let [first, second] = MAGIC;
+        writer.raw(&[first, second, VERSION, bits])?;
         writer.uvar(layout.body_len)?;
         if let Some(generation) = self.generation() {
             writer.uvar(generation)?;
@@ -233,7 +223,10 @@ impl<'a> CompactFields<'a> {
         }
         let given = stride.map_or(Given::Bases(&scratch.bases), Given::Stride);
         match self.owned {
-            Owned::Blocks(_) => fill(&Keys(&scratch.keys), given, layout, payload)?,
+            Owned::Blocks(_) => match scratch.listed.strided() {
+                Some(strided) => fill(&strided, given, layout, payload)?,
+                None => fill(&scratch.listed.keys(), given, layout, payload)?,
+            },
             Owned::Row { words, ranges } => fill(&Row { words, ranges }, given, layout, payload)?,
         }
         let (covered, stated) = out.split_at_mut(covered_len);
@@ -243,151 +236,20 @@ impl<'a> CompactFields<'a> {
     }
 }
 
-/// A set that was measured.
-struct Set {
-    choice: Choice,
-    count: u32,
-    stride: Option<u32>,
-}
-
-/// Chooses ranges of numbers and an encoding. If the ranges are not all of one length, `counts` and `bases` have them.
-fn lay_set<S: Source>(
-    source: &S,
-    look: Look,
-    counts: &mut Vec<u32>,
-    bases: &mut Vec<u32>,
-    only: Option<Encoding>,
-) -> Result<Set, EncodeError> {
-    let refused = Err(EncodeError { field: "partition", kind: EncodeErrorKind::OutOfRange });
-    let Ok(count) = u32::try_from(look.count) else { return refused };
-    if look.partition_max > i32::MAX as u32 {
-        return refused;
-    }
-    let stride = if count == 0 { 0 } else { look.partition_max.wrapping_add(1) };
-    let last =
-        u64::from(look.topic).saturating_mul(u64::from(stride)).saturating_add(u64::from(look.partition));
-    let strided = u32::try_from(last).ok().map(|last| {
-        let numbers = Numbers { source, given: Given::Stride(stride) };
-        choose(&numbers, count, last, only)
-    });
-    if let Some(choice) = strided {
-        let whole = Set { choice, count, stride: Some(stride) };
-        // Ranges of their own take a byte for each that differs from the one before. What they save of codes for deltas
-        // is the difference in width.
-        let saved = match choice.encoding {
-            Encoding::Rice | Encoding::Deltas => {
-                let wider = last.checked_div(look.own_total).unwrap_or(1).max(1).ilog2().saturating_add(1);
-                u64::from(count).saturating_mul(u64::from(wider)) >> 3
-            }
-            _ => choice.len,
-        };
-        if look.entries.saturating_add(1) >= saved && look.own_total >> 3 >= choice.len {
-            return Ok(whole);
-        }
-    }
-    let own = own_ranges(source, &look, counts, bases, only);
-    let len = |choice: &Choice, space: u64| choice.len.saturating_add(space);
-    match (strided, own) {
-        (Some(strided), Some(own)) if len(&strided, varint_len(stride)) <= len(&own, table_len(counts)) => {
-            Ok(Set { choice: strided, count, stride: Some(stride) })
-        }
-        (_, Some(own)) => Ok(Set { choice: own, count, stride: None }),
-        (Some(strided), None) => Ok(Set { choice: strided, count, stride: Some(stride) }),
-        (None, None) => refused,
-    }
-}
-
-/// Gives each topic a range of its own; `None` if they take too many numbers.
-fn own_ranges<S: Source>(
-    source: &S,
-    look: &Look,
-    counts: &mut Vec<u32>,
-    bases: &mut Vec<u32>,
-    only: Option<Encoding>,
-) -> Option<Choice> {
-    // An entry has 31 bits for the count.
-    if look.own_total > u64::from(u32::MAX) || look.partition_max >= i32::MAX as u32 {
-        return None;
-    }
-    counts.clear();
-    counts.resize((look.topic as usize).saturating_add(1), 0);
-    source.each(|topic, partition| {
-        if let Some(count) = counts.get_mut(topic as usize) {
-            *count = partition.wrapping_add(1);
-        }
-    });
-    bases.clear();
-    let mut base = 0_u32;
-    bases.extend(counts.iter().map(|&count| {
-        let begin = base;
-        base = base.wrapping_add(count);
-        begin
-    }));
-    let last = bases.last()?.wrapping_add(look.partition);
-    let numbers = Numbers { source, given: Given::Bases(bases) };
-    Some(choose(&numbers, look.count as u32, last, only))
-}
-
-/// What one look at the claims gives.
-#[derive(Debug, Clone, Copy, Default)]
-struct Look {
-    count: u64,
-    partition_max: u32,
-    /// The last claim.
-    topic: u32,
-    partition: u32,
-    /// The sum of all topics' own ranges.
-    own_total: u64,
-    /// The least number of entries in a list of counts.
-    entries: u64,
-    /// The range of the last topic.
-    range: u32,
-}
-
-impl Look {
-    fn of<S: Source>(source: &S) -> Self {
-        let mut look = Self::default();
-        let mut open: Option<(u32, u32, u64)> = None;
-        source.each(|topic, partition| match &mut open {
-            Some((of, last, many)) if *of == topic => (*last, *many) = (partition, many.wrapping_add(1)),
-            _ => {
-                if let Some((topic, last, many)) = open.replace((topic, partition, 1)) {
-                    look.add(topic, last, many);
-                }
-            }
-        });
-        if let Some((topic, last, many)) = open {
-            look.add(topic, last, many);
-        }
-        look
-    }
-
-    /// Takes a topic that comes behind all others, with its last partition and how many there are.
-    #[inline]
-    fn add(&mut self, topic: u32, last: u32, many: u64) {
-        // Topics left out have ranges without numbers.
-        if self.count > 0 && topic.wrapping_sub(self.topic) > 1 {
-            self.entries = self.entries.wrapping_add(1);
-            self.range = 0;
-        }
-        let range = last.wrapping_add(1);
-        self.own_total = self.own_total.saturating_add(u64::from(range));
-        self.entries = self.entries.wrapping_add(u64::from(range != self.range));
-        self.range = range;
-        self.partition_max = self.partition_max.max(last);
-        (self.topic, self.partition) = (topic, last);
-        self.count = self.count.wrapping_add(many);
-    }
-}
-
 /// Writes the payload.
 fn fill<S: Source>(source: &S, given: Given<'_>, layout: &Layout, out: &mut [u8]) -> Result<(), EncodeError> {
     let numbers = Numbers { source, given };
     match layout.choice.encoding {
         Encoding::Runs => write_runs(&numbers, &mut Writer::new(SliceSink::new(out)))?,
         Encoding::Deltas => write_deltas(&numbers, &mut Writer::new(SliceSink::new(out)))?,
-        Encoding::Roaring => roaring::write(&numbers, layout.choice.outline, out),
-        Encoding::Bits => write_bits(&numbers, out),
+        Encoding::Roaring => {
+            out.fill(0);
+            roaring::write(&numbers, layout.choice.outline, out);
+        }
+        Encoding::Bits => {
+            out.fill(0);
+            write_bits(&numbers, out);
+        }
         Encoding::Rice => {
             let head_len = varint_len(layout.count).saturating_add(1);
             let (head, codes) = out.split_at_mut(usize::try_from(head_len).unwrap_or(0).min(out.len()));
@@ -400,27 +262,6 @@ fn fill<S: Source>(source: &S, given: Given<'_>, layout: &Layout, out: &mut [u8]
     Ok(())
 }
 
-/// An entry of a list of counts, and how many more topics than two have it.
-fn entry(same: &[u32]) -> (u32, Option<u32>) {
-    let count = same.first().copied().unwrap_or_default().wrapping_shl(1);
-    match same.len().checked_sub(2) {
-        Some(repeated) => (count | 1, Some(repeated as u32)),
-        None => (count, None),
-    }
-}
-
-/// Bytes of a list of counts.
-fn table_len(counts: &[u32]) -> u64 {
-    counts.chunk_by(|a, b| a == b).fold(varint_len(counts.len() as u32), |len, same| {
-        let (entry, repeated) = entry(same);
-        len.saturating_add(varint_len(entry)).saturating_add(repeated.map_or(0, varint_len))
-    })
-}
-
-fn name_at<'a>(blocks: &[TopicPartitions<'a>], at: u32) -> &'a str {
-    blocks.get(at as usize).map_or("", |block| block.topic)
-}
-
 /// Bytes of the names that the data has itself.
 fn names_len<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> u64 {
     if names.len() == 0 {
@@ -430,95 +271,4 @@ fn names_len<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> u64 {
     names.fold(count, |len, name| {
         len.saturating_add(varint_len(name.len() as u32)).saturating_add(name.len() as u64)
     })
-}
-
-impl CompactScratch {
-    /// Turns names into numbers, and the claims into a sorted list without repetitions.
-    fn collect(
-        &mut self,
-        topics: &TopicList<'_>,
-        blocks: &[TopicPartitions<'_>],
-    ) -> Result<Look, EncodeError> {
-        let Self { keys, strange, literals, .. } = self;
-        keys.clear();
-        strange.clear();
-        literals.clear();
-        let mut look = Look::default();
-        let mut near = 0;
-        let mut ascend = true;
-        let mut next = 0_u64;
-        for (at, block) in blocks.iter().enumerate() {
-            let Some(&last) = block.partitions.last() else { continue };
-            let Some(place) = topics.find(block.topic) else {
-                strange.push(at as u32);
-                continue;
-            };
-            // A topic that comes again is put together by sorting.
-            ascend &= place >= near;
-            near = place.saturating_add(1);
-            let topic = (place as u64) << 32;
-            let mut add = |partition| {
-                let key = topic | u64::from(number(partition)?);
-                ascend &= key >= next;
-                next = key.wrapping_add(1);
-                keys.push(key);
-                Ok(())
-            };
-            // Mostly one.
-            match block.partitions {
-                [only] => add(*only)?,
-                partitions => partitions.iter().try_for_each(|&partition| add(partition))?,
-            }
-            look.add(place as u32, last as u32, block.partitions.len() as u64);
-        }
-        if strange.is_empty() && ascend {
-            return Ok(look);
-        }
-        if !strange.is_empty() {
-            name_strangers(keys, strange, literals, blocks)?;
-        }
-        keys.sort_unstable();
-        keys.dedup();
-        Ok(Look::of(&Keys(keys)))
-    }
-}
-
-/// Numbers the topics that the list lacks, in front of all others.
-#[cold]
-fn name_strangers(
-    keys: &mut Vec<u64>,
-    strange: &mut [u32],
-    literals: &mut Vec<u32>,
-    blocks: &[TopicPartitions<'_>],
-) -> Result<(), EncodeError> {
-    strange.sort_unstable_by(|&a, &b| name_at(blocks, a).cmp(name_at(blocks, b)).then(a.cmp(&b)));
-    for &at in strange.iter() {
-        let name = name_at(blocks, at);
-        if name.len() > 0x7fff {
-            return Err(too_long("topic", name.len(), 0x7fff));
-        }
-        if literals.last().is_none_or(|&last| name_at(blocks, last) != name) {
-            literals.push(at);
-        }
-    }
-    let shift = (literals.len() as u64) << 32;
-    keys.iter_mut().for_each(|key| *key = key.wrapping_add(shift));
-    let mut topic = 0_usize;
-    for &at in strange.iter() {
-        while literals.get(topic).is_some_and(|&of| name_at(blocks, of) != name_at(blocks, at)) {
-            topic = topic.saturating_add(1);
-        }
-        for &partition in blocks.get(at as usize).map_or(&[][..], |block| block.partitions) {
-            keys.push((topic as u64) << 32 | u64::from(number(partition)?));
-        }
-    }
-    Ok(())
-}
-
-#[inline]
-fn number(partition: i32) -> Result<u32, EncodeError> {
-    match u32::try_from(partition) {
-        Ok(number) => Ok(number),
-        Err(_) => Err(EncodeError { field: "partition", kind: EncodeErrorKind::OutOfRange }),
-    }
 }

@@ -20,7 +20,7 @@ pub(super) struct Choice {
 ///
 /// `count` numbers, of which the last is `last`.
 ///
-/// Cost: one look at the numbers, and a second one if Roaring may be the shortest.
+/// Cost: one look at the numbers, and another each if runs or Roaring may be the shortest.
 pub(super) fn choose<S: Source>(
     numbers: &Numbers<'_, S>,
     count: u32,
@@ -30,8 +30,17 @@ pub(super) fn choose<S: Source>(
     let sums = Sums::of(numbers, count, last);
     let bits = if count == 0 { 0 } else { u64::from(last >> 3).wrapping_add(1) };
     let (k, rice) = sums.rice(count);
-    let mut best = Choice { encoding: Encoding::Runs, len: sums.runs, k, outline: Outline::default() };
-    for (encoding, len) in [(Encoding::Deltas, sums.deltas), (Encoding::Rice, rice), (Encoding::Bits, bits)] {
+    let mut best = Choice { encoding: Encoding::Runs, len: sums.runs_min, k, outline: Outline::default() };
+    let others = [(Encoding::Deltas, sums.deltas), (Encoding::Rice, rice), (Encoding::Bits, bits)];
+    // Of runs only the least length is known; it is worth another look only if the shortest may be theirs.
+    let shortest = others.iter().fold(u64::MAX, |shortest, &(_, len)| shortest.min(len));
+    if only.is_none() && sums.runs_min <= shortest || only == Some(Encoding::Runs) {
+        best.len = 0;
+        numbers.each_run(|delta, more| {
+            best.len = best.len.saturating_add(varint_len(delta)).saturating_add(varint_len(more));
+        });
+    }
+    for (encoding, len) in others {
         if only == Some(encoding) || only.is_none() && len < best.len {
             best = Choice { encoding, len, ..best };
         }
@@ -51,7 +60,8 @@ pub(super) fn choose<S: Source>(
 /// What one look at the numbers gives.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
-    runs: u64,
+    /// The length of runs if none of them is longer than 128; else less than it.
+    runs_min: u64,
     deltas: u64,
     run_count: u64,
     /// The lower k that is tried.
@@ -69,32 +79,29 @@ impl Sums {
         // No branch in here. All deltas together are below 2^32, so none of the sums overflows.
         let (mut two, mut three, mut any, mut zeros) = (0_u32, 0_u32, 0_u32, 0_u32);
         let (mut low, mut high) = (0_u32, 0_u32);
-        numbers.each_delta(|delta| {
-            two = two.wrapping_add(u32::from(delta >= 1 << 7));
-            three = three.wrapping_add(u32::from(delta >= 1 << 14));
-            zeros = zeros.wrapping_add(u32::from(delta == 0));
-            any |= delta;
-            let above = delta.wrapping_shr(k);
-            low = low.wrapping_add(above);
-            high = high.wrapping_add(above >> 1);
+        let mut first = None;
+        numbers.each_piece(|deltas| {
+            first = first.or(deltas.first().copied());
+            for &delta in deltas {
+                two = two.wrapping_add(u32::from(delta >> 7 != 0));
+                three = three.wrapping_add(u32::from(delta >> 14 != 0));
+                zeros = zeros.wrapping_add(u32::from(delta == 0));
+                any |= delta;
+                let above = delta.wrapping_shr(k);
+                low = low.wrapping_add(above);
+                high = high.wrapping_add(above >> 1);
+            }
         });
-        let mut sums = Self { k, above: [low, high], run_count: u64::from(count), ..Self::default() };
-        sums.deltas = u64::from(count).saturating_add(u64::from(two)).saturating_add(u64::from(three));
+        let mut deltas = u64::from(count).saturating_add(u64::from(two)).saturating_add(u64::from(three));
         if any >= 1 << 21 {
-            sums.deltas = 0;
-            numbers.each_delta(|delta| sums.deltas = sums.deltas.saturating_add(varint_len(delta)));
+            deltas = 0;
+            numbers.each_delta(|delta| deltas = deltas.saturating_add(varint_len(delta)));
         }
-        // Each number is a run unless some follow others; the first may follow nothing.
-        sums.runs = sums.deltas.saturating_add(u64::from(count));
-        if zeros > 0 {
-            (sums.runs, sums.run_count) = (0, 0);
-            numbers.each_run(|delta, more| {
-                let len = varint_len(delta).saturating_add(varint_len(more));
-                sums.runs = sums.runs.saturating_add(len);
-                sums.run_count = sums.run_count.saturating_add(1);
-            });
-        }
-        sums
+        // A number that nothing was left out before belongs to the run of the one before; the first begins a run.
+        let inner = u64::from(zeros).saturating_sub(u64::from(first == Some(0)));
+        let run_count = u64::from(count).saturating_sub(inner);
+        let runs_min = deltas.saturating_sub(inner).saturating_add(run_count);
+        Self { runs_min, deltas, run_count, k, above: [low, high] }
     }
 
     /// The best k, and the bytes with it.

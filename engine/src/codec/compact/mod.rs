@@ -67,9 +67,11 @@
 
 mod claims;
 mod fields;
+mod layout;
 mod measure;
 mod rice;
 mod roaring;
+mod scratch;
 mod source;
 mod space;
 mod topics;
@@ -77,7 +79,8 @@ mod varints;
 mod view;
 
 pub use claims::{Claim, ClaimRange, ClaimRanges, Claims};
-pub use fields::{CompactFields, CompactScratch, Owned};
+pub use fields::{CompactFields, Owned};
+pub use scratch::CompactScratch;
 pub use topics::TopicList;
 pub use view::{CompactUserData, LiteralNames};
 

@@ -22,44 +22,120 @@ pub(super) const fn low_len(count: u64, k: u32) -> u64 {
     count.saturating_mul(k as u64).div_ceil(8)
 }
 
-/// Writes low bits and unary part into `out`, which is all zeros and of the exact length.
+/// Writes low bits and unary part into `out`, which has the exact length; what was in it does not matter.
 pub(super) fn write<S: Source>(numbers: &Numbers<'_, S>, count: u64, k: u32, out: &mut [u8]) {
     let Ok(low_len) = usize::try_from(low_len(count, k)) else { return };
     let Some((low, high)) = out.split_at_mut_checked(low_len) else { return };
-    let mask = !u64::MAX.wrapping_shl(k);
-    let (mut held, mut held_bits) = (0_u64, 0_u32);
-    let mut low = low;
-    // The word of ones in hand, and its number.
-    let (mut word, mut nth, mut at) = (0_u64, 0_u64, 0_u64);
-    numbers.each_delta(|delta| {
-        held |= (u64::from(delta) & mask).wrapping_shl(held_bits);
-        held_bits = held_bits.wrapping_add(k);
-        if held_bits >= 32 {
-            if let Some((front, rest)) = core::mem::take(&mut low).split_first_chunk_mut::<4>() {
-                *front = (held as u32).to_le_bytes();
-                low = rest;
-            }
-            held >>= 32;
-            held_bits = held_bits.wrapping_sub(32);
-        }
-        at = at.wrapping_add(u64::from(delta.wrapping_shr(k)));
-        if at >> 6 != nth {
-            put_word(high, nth, word);
-            (word, nth) = (0, at >> 6);
-        }
-        word |= 1_u64.wrapping_shl((at & 63) as u32);
-        at = at.wrapping_add(1);
+    let (mut low, mut high) = (Stream::new(low), Stream::new(high));
+    numbers.each_piece(|deltas| {
+        low.put_low(deltas, k);
+        high.put_unary(deltas, k);
     });
-    put_word(high, nth, word);
-    for (to, byte) in low.iter_mut().zip(held.to_le_bytes()) {
-        *to = byte;
+}
+
+/// Bits written one behind the other, from the lowest of the first byte on.
+///
+/// Whole words go to the memory at any byte, each over the last one's upper end, *because* there is then no branch on
+/// how many bits are in hand.
+struct Stream<'w> {
+    out: &'w mut [u8],
+    hand: Hand,
+}
+
+/// Where a stream is. Two words, which go through registers.
+#[derive(Debug, Clone, Copy)]
+struct Hand {
+    /// So many bits were appended.
+    at: usize,
+    /// The last ones, which do not fill a byte.
+    bits: u64,
+}
+
+/// The most bits that are appended together.
+const MOST: u32 = 56;
+
+impl Hand {
+    /// Appends the lowest `len` of `bits`, of which the others are zeros.
+    #[inline(always)]
+    fn push(self, out: &mut [u8], bits: u64, len: u32) -> Self {
+        let held = self.at as u32 & 7;
+        let bits = self.bits | bits.wrapping_shl(held);
+        put_word(out, self.at >> 3, bits);
+        let at = self.at.wrapping_add(len as usize);
+        Self { at, bits: bits.wrapping_shr(held.wrapping_add(len) & 0x38) }
+    }
+
+    /// Appends codes, one of which may be long.
+    #[inline(never)]
+    fn push_each(mut self, out: &mut [u8], deltas: &[u32], k: u32) -> Self {
+        for delta in deltas {
+            let mut zeros = delta.wrapping_shr(k);
+            if zeros >= MOST {
+                put_word(out, self.at >> 3, self.bits);
+                let at = self.at.wrapping_add(zeros as usize);
+                if let Some(between) = out.get_mut((self.at >> 3).saturating_add(1)..at >> 3) {
+                    between.fill(0);
+                }
+                zeros = at as u32 & 7;
+                self = Self { at: at & !7, bits: if at >> 3 == self.at >> 3 { self.bits } else { 0 } };
+            }
+            self = self.push(out, 1_u64.wrapping_shl(zeros), zeros.wrapping_add(1));
+        }
+        self
     }
 }
 
-/// Writes the word with this number, or as much of it as there is room for.
+impl<'w> Stream<'w> {
+    const fn new(out: &'w mut [u8]) -> Self {
+        Self { out, hand: Hand { at: 0, bits: 0 } }
+    }
+
+    /// Appends the lowest `k` bits of each.
+    fn put_low(&mut self, deltas: &[u32], k: u32) {
+        // In registers: what goes to `out` may not touch it.
+        let (out, mut hand) = (&mut *self.out, self.hand);
+        let mask = !u32::MAX.wrapping_shl(k);
+        let (fours, rest) = deltas.as_chunks::<4>();
+        let two = k.wrapping_mul(2);
+        let pair = |a: u32, b: u32| u64::from(a & mask) | u64::from(b & mask).wrapping_shl(k);
+        if two.wrapping_mul(2) <= MOST {
+            for &[a, b, c, d] in fours {
+                hand = hand.push(out, pair(a, b) | pair(c, d).wrapping_shl(two), two.wrapping_mul(2));
+            }
+        } else {
+            for &[a, b, c, d] in fours {
+                for each in [a, b, c, d] {
+                    hand = hand.push(out, u64::from(each & mask), k);
+                }
+            }
+        }
+        for &each in rest {
+            hand = hand.push(out, u64::from(each & mask), k);
+        }
+        self.hand = hand;
+    }
+
+    /// Appends what is above the lowest `k` bits of each: so many zeros and a one.
+    fn put_unary(&mut self, deltas: &[u32], k: u32) {
+        let (out, mut hand) = (&mut *self.out, self.hand);
+        let (eights, rest) = deltas.as_chunks::<8>();
+        for eight in eights {
+            // All codes of a piece together are below 2^32 bits, as all numbers are.
+            let (mut bits, mut len) = (0_u64, 0_u32);
+            for delta in eight {
+                let at = len.wrapping_add(delta.wrapping_shr(k));
+                bits |= 1_u64.wrapping_shl(at);
+                len = at.wrapping_add(1);
+            }
+            hand = if len <= MOST { hand.push(out, bits, len) } else { hand.push_each(out, eight, k) };
+        }
+        self.hand = hand.push_each(out, rest, k);
+    }
+}
+
+/// Writes the word at a byte, or as much of it as there is room for.
 #[inline]
-fn put_word(out: &mut [u8], nth: u64, word: u64) {
-    let at = usize::try_from(nth).unwrap_or(usize::MAX).saturating_mul(8);
+fn put_word(out: &mut [u8], at: usize, word: u64) {
     let Some(rest) = out.get_mut(at..) else { return };
     match rest.first_chunk_mut::<8>() {
         Some(eight) => *eight = word.to_le_bytes(),

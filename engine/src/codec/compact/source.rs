@@ -3,12 +3,23 @@
 use core::ops::Range;
 
 /// Claims in ascending order, none twice.
-pub(super) trait Source {
+pub(super) trait Source: Sized {
     /// Calls back for each claim: the topic's number and the partition.
     fn each(&self, visit: impl FnMut(u32, u32));
+
+    /// Calls back with pieces of how many numbers were left out before each number. The lengths of all pieces but the
+    /// last divide by [`PIECE`].
+    #[inline]
+    fn each_piece(&self, given: Given<'_>, visit: impl FnMut(&[u32])) {
+        each_piece(self, given, visit);
+    }
 }
 
+/// So many numbers are looked at together: loops over slices have no branch that depends on what is owned.
+pub(super) const PIECE: usize = 64;
+
 /// Topics in the upper half, partitions in the lower, sorted.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Keys<'s>(pub(super) &'s [u64]);
 
 impl Source for Keys<'_> {
@@ -16,6 +27,39 @@ impl Source for Keys<'_> {
     fn each(&self, mut visit: impl FnMut(u32, u32)) {
         for &key in self.0 {
             visit((key >> 32) as u32, key as u32);
+        }
+    }
+}
+
+/// How many numbers are left out before each, if all topics take equally many.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Strided<'s> {
+    pub(super) deltas: &'s [u32],
+    pub(super) stride: u32,
+}
+
+impl Source for Strided<'_> {
+    #[inline]
+    fn each(&self, mut visit: impl FnMut(u32, u32)) {
+        let (mut next, mut topic, mut begin) = (0_u32, 0_u32, 0_u32);
+        for &delta in self.deltas {
+            let number = next.wrapping_add(delta);
+            next = number.wrapping_add(1);
+            let inside = number.wrapping_sub(begin);
+            if inside >= self.stride {
+                let topics = inside.checked_div(self.stride).unwrap_or(0);
+                topic = topic.wrapping_add(topics);
+                begin = begin.wrapping_add(topics.wrapping_mul(self.stride));
+            }
+            visit(topic, number.wrapping_sub(begin));
+        }
+    }
+
+    #[inline]
+    fn each_piece(&self, given: Given<'_>, mut visit: impl FnMut(&[u32])) {
+        match given {
+            Given::Stride(stride) if stride == self.stride => visit(self.deltas),
+            _ => each_piece(self, given, visit),
         }
     }
 }
@@ -47,6 +91,23 @@ impl Source for Row<'_> {
             }
         }
     }
+}
+
+/// Pieces of numbers that come one by one.
+fn each_piece<S: Source>(source: &S, given: Given<'_>, mut visit: impl FnMut(&[u32])) {
+    let mut piece = [0; PIECE];
+    let mut filled = 0;
+    Numbers { source, given }.each_delta(|delta| {
+        if filled == PIECE {
+            visit(&piece);
+            filled = 0;
+        }
+        if let Some(to) = piece.get_mut(filled) {
+            *to = delta;
+        }
+        filled = filled.saturating_add(1);
+    });
+    visit(piece.get(..filled).unwrap_or_default());
 }
 
 /// The ranges of numbers that topics are given.
@@ -85,6 +146,12 @@ impl<S: Source> Numbers<'_, S> {
             visit(number.wrapping_sub(next));
             next = number.wrapping_add(1);
         });
+    }
+
+    /// As [`Source::each_piece`].
+    #[inline]
+    pub(super) fn each_piece(&self, visit: impl FnMut(&[u32])) {
+        self.source.each_piece(self.given, visit);
     }
 
     /// Calls back for each run: how many numbers were left out before it, and its length less one.
