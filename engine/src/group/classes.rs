@@ -102,6 +102,31 @@ impl Classes {
         self.len() <= 1 && !self.by_rack()
     }
 
+    /// What any planner reads of a group that has something to deal.
+    fn lists(&self) -> [&[u32]; 5] {
+        [&self.of_topic, &self.member_start, &self.class_start, &self.class_member, &self.class_arc]
+    }
+
+    /// What only the general planner reads.
+    fn more_lists(&self) -> [&[u32]; 4] {
+        [&self.size, &self.arc_class, &self.run_end, &self.run_class]
+    }
+
+    /// As the group's.
+    #[inline]
+    pub(super) fn touch_ends(&self) -> usize {
+        let ends = |lists: &[&[u32]]| lists.iter().fold(0, |all, list| all ^ list.len());
+        self.active as usize ^ ends(&self.lists()) ^ ends(&self.more_lists())
+    }
+
+    /// As the group's.
+    #[inline]
+    pub(super) fn touch_lists(&self) -> u32 {
+        let lists =
+            |lists: &[&[u32]]| lists.iter().fold(0, |all, list| all ^ list.first().copied().unwrap_or(0));
+        lists(&self.lists()) ^ if self.uniform() { 0 } else { lists(&self.more_lists()) }
+    }
+
     pub(crate) fn memory_usage(&self) -> usize {
         let w = &self.scratch;
         let words = self.of_topic.capacity()

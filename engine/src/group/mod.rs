@@ -293,6 +293,26 @@ impl Group {
         &self.classes
     }
 
+    /// Looks at where the lists that planners read end, so that this is near when they are touched.
+    pub(crate) fn touch_ends(&self) -> usize {
+        let own = self.claim_start.len() ^ self.claims.len() ^ self.foreign.len() ^ self.protocol.len();
+        own ^ self.members() ^ self.classes.touch_ends()
+    }
+
+    /// Looks at the lists that planners read, so that they are near when they do.
+    pub(crate) fn touch_lists(&self) -> u64 {
+        // Lines have 64 bytes, mostly; of long lists the hardware fetches what is next.
+        let claims = self.claims.chunks(16).take(16).fold(0, |all, line| all ^ line[0]);
+        let first = |list: &[u32]| list.first().copied().unwrap_or(0);
+        u64::from(
+            claims
+                ^ first(&self.claim_start)
+                ^ self.classes.touch_lists()
+                ^ first(self.topology.bases())
+                ^ self.protocol.first().map_or(0, |&protocol| protocol as u32),
+        )
+    }
+
     /// Heap bytes reserved.
     pub fn memory_usage(&self) -> usize {
         let words = self.instance.capacity()

@@ -43,6 +43,24 @@ pub(crate) fn test_and_set(row: &mut [u64], bit: u32) -> bool {
     was
 }
 
+/// Sets all of these bits.
+#[inline]
+pub(crate) fn set_all(row: &mut [u64], bits: &[u32]) {
+    if let [low, high] = row {
+        // In two words each bit would wait for the one before to come back from memory.
+        let (mut first, mut second) = (0, 0);
+        for &bit in bits {
+            let (one, upper) = (1u64 << (bit & 63), 0u64.wrapping_sub(u64::from(bit >> 6 & 1)));
+            first |= one & !upper;
+            second |= one & upper;
+        }
+        *low |= first;
+        *high |= second;
+        return;
+    }
+    bits.iter().for_each(|&bit| set(row, bit));
+}
+
 /// Sets the bits `from..to`.
 pub(crate) fn set_range(row: &mut [u64], from: u32, to: u32) {
     if from >= to {
@@ -138,7 +156,6 @@ pub(crate) fn set_bits(row: &[u64]) -> impl Iterator<Item = u32> + Clone + '_ {
 }
 
 /// How many bits are set.
-#[cfg(test)]
 pub(crate) fn count(row: &[u64]) -> usize {
     row.iter().map(|word| word.count_ones() as usize).sum()
 }
@@ -146,6 +163,27 @@ pub(crate) fn count(row: &[u64]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn many_bits_are_set_as_one_by_one() {
+        let mut at = 1;
+        for bits in [1, 64, 65, 100, 128, 129, 1000] {
+            let (mut row, mut expected) = (Vec::new(), Vec::new());
+            reset(&mut row, bits as usize);
+            reset(&mut expected, bits as usize);
+            for many in [0, 1, 5, 40] {
+                let list: Vec<u32> = (0..many)
+                    .map(|_| {
+                        at = (at * 16807u64) % 0x7fff_ffff;
+                        (at % bits) as u32
+                    })
+                    .collect();
+                list.iter().for_each(|&bit| set(&mut expected, bit));
+                set_all(&mut row, &list);
+                assert_eq!(row, expected, "{bits} {list:?}");
+            }
+        }
+    }
 
     #[test]
     fn ranges_and_their_gaps_agree_with_single_bits() {

@@ -75,16 +75,27 @@ struct Run {
     topic: u32,
     from: u32,
     len: u32,
-    /// A fair share of the topic, rounded.
-    fair: u32,
+    /// How far the member is above its fair share of the topic, which is rounded.
+    ahead: i64,
 }
 
 impl Run {
     /// How far the member is above its fair share, plus `widest`, the greatest fair share of all.
     #[inline]
     fn surplus(&self, widest: u32) -> u32 {
-        self.len + (widest - self.fair)
+        (self.ahead + i64::from(widest)) as u32
     }
+}
+
+/// What a member holds, seen as a whole.
+struct Held {
+    /// The greatest fair share of a topic.
+    widest: u32,
+    /// How far it is ahead at most, and in how many topics.
+    most: i64,
+    tops: u32,
+    /// The first run whose turn has not come yet.
+    begin: usize,
 }
 
 impl Work {
@@ -147,26 +158,19 @@ impl Work {
         } else {
             claims
         };
-        self.runs.clear();
-        let bases = group.topology.bases();
+        let wanted = (class != NONE && !classes.by_rack()).then_some(class);
         let own = if class == NONE { 0 } else { class as usize };
         let subscribers = classes.class_start[own + 1] - classes.class_start[own];
-        let (mut at, mut widest) = (0, 0);
-        while at < claims.len() {
-            let topic = group.topology.topic_of(PartitionIndex::new(claims[at])).get();
-            let end = bases[topic as usize + 1];
-            let fair = ((end - bases[topic as usize]) + subscribers / 2) / subscribers;
-            let len = run_length(&claims[at..], end);
-            if class == NONE || classes.by_rack() || classes.of_topic[topic as usize] == class {
-                self.runs.push(Run { topic, from: at as u32, len: len as u32, fair });
-                widest = widest.max(fair);
-            }
-            at += len;
-        }
+        let Held { widest, most, tops, begin } = if claims.len() * 4 > classes.of_topic.len() {
+            list_runs::<true>(group, claims, wanted, subscribers, self.turn, &mut self.runs)
+        } else {
+            list_runs::<false>(group, claims, wanted, subscribers, self.turn, &mut self.runs)
+        };
         let cooperative = group.protocol[member] == Protocol::Cooperative;
         let mut give = |run: &mut Run, many: u32| {
             for _ in 0..many {
                 run.len -= 1;
+                run.ahead -= 1;
                 let p = claims[(run.from + run.len) as usize];
                 row::unset(&mut settled.claimed, p);
                 if cooperative {
@@ -174,23 +178,26 @@ impl Work {
                 }
             }
         };
-        let level = level_above(&self.runs, widest, excess);
         let mut left = excess;
-        for run in &mut self.runs {
-            let over = run.surplus(widest).saturating_sub(level).min(run.len).min(left);
-            left -= over;
-            give(run, over);
-        }
-        if left == 0 {
-            return;
-        }
+        // Mostly little is given up, and more topics than that are the fullest.
+        let level = if tops > excess {
+            most
+        } else {
+            let level = level_above(&self.runs, widest, excess);
+            for run in &mut self.runs {
+                let over = run.surplus(widest).saturating_sub(level).min(run.len).min(left);
+                left -= over;
+                give(run, over);
+            }
+            if left == 0 {
+                return;
+            }
+            i64::from(level) - i64::from(widest)
+        };
         // The rest come one each from the fullest topics, in turn.
-        let begin = self.runs.partition_point(|run| run.topic < self.turn);
-        for step in 0..self.runs.len() {
-            let at =
-                if begin + step < self.runs.len() { begin + step } else { begin + step - self.runs.len() };
-            let run = &mut self.runs[at];
-            if run.surplus(widest) == level && run.len > 0 {
+        let (before, behind) = self.runs.split_at_mut(begin);
+        for run in behind.iter_mut().chain(before) {
+            if run.ahead == level && run.len > 0 {
                 give(run, 1);
                 self.turn = run.topic + 1;
                 left -= 1;
@@ -199,6 +206,18 @@ impl Work {
                 }
             }
         }
+    }
+
+    /// Those of a member's valid claims that it keeps.
+    pub(super) fn kept_of(&mut self, claims: &[u32], claimed: &[u64]) -> &[PartitionIndex] {
+        resize(&mut self.taken, claims.len());
+        // Who gives up what is hard to guess for a processor, so each is written and mostly stays.
+        let mut kept = 0;
+        for &p in claims {
+            self.taken[kept] = PartitionIndex::new(p);
+            kept += usize::from(row::get(claimed, p));
+        }
+        &self.taken[..kept]
     }
 
     /// Deals every free partition (bit not in `claimed`, somebody subscribes) and puts each member's
@@ -226,6 +245,10 @@ impl Work {
     /// Stacks the free partitions in piles.
     fn stack(&mut self, group: &Group, claimed: &[u64]) {
         let classes = group.classes();
+        if classes.uniform() {
+            self.stack_one(group, claimed);
+            return;
+        }
         let bases = group.topology.bases();
         self.class_free.clear();
         self.class_free.resize(classes.len() + 1, 0);
@@ -304,6 +327,43 @@ impl Work {
         }
     }
 
+    /// Stacks the free partitions of a group with one class: in the order in which they are found.
+    fn stack_one(&mut self, group: &Group, claimed: &[u64]) {
+        let Self { free, piles, class_pile, class_free, cursor, live, .. } = self;
+        free.clear();
+        piles.clear();
+        for (topic, (pair, &class)) in
+            group.topology.bases().windows(2).zip(&group.classes().of_topic).enumerate()
+        {
+            if class == NONE {
+                continue;
+            }
+            let next = free.len() as u32;
+            row::each_unset_in(claimed, pair[0], pair[1], |p| free.push(p));
+            let end = free.len() as u32;
+            if end > next {
+                let pile = piles.len() as u32;
+                let (after, before) = (pile + 1, pile.wrapping_sub(1));
+                piles.push(Pile { topic: topic as u32, next, end, after, before });
+            }
+        }
+        let count = piles.len() as u32;
+        if let [first, ..] = &mut piles[..] {
+            first.before = count - 1;
+        }
+        if let [.., last] = &mut piles[..] {
+            last.after = 0;
+        }
+        class_pile.clear();
+        class_pile.extend([0, count]);
+        class_free.clear();
+        class_free.extend([0, free.len() as u32]);
+        cursor.clear();
+        cursor.push(if count == 0 { NONE } else { 0 });
+        live.clear();
+        live.push(count);
+    }
+
     /// Adds one partition to the last pile of its class, or begins the next one.
     fn put_on_pile(&mut self, class: usize, topic: u32, p: u32) {
         let at = self.class_free[class];
@@ -332,7 +392,11 @@ impl Work {
             for pile in first..end {
                 let topic = self.piles[pile as usize].topic as usize;
                 let (from, to) = (bases[topic], bases[topic + 1]);
-                if row::unset_in_count(&settled.claimed, from, to) < to - from {
+                let Pile { next, end, .. } = self.piles[pile as usize];
+                // Without racks a topic's free partitions are all in this pile.
+                let fresh = end - next == to - from
+                    || classes.by_rack() && row::unset_in_count(&settled.claimed, from, to) == to - from;
+                if !fresh {
                     continue;
                 }
                 if seat == NONE {
@@ -480,18 +544,13 @@ impl Work {
         self.picked.clear();
         let (start, kept) = (plan.start[member] as usize, self.kept_end[member] as usize);
         let (mut topic, mut end) = (0, 0);
+        let mut walk = Walk { topic: 0 };
         // With about as many topics as partitions the next topic is a step or two away.
         let few = bases.len() <= 4 * (kept - start);
         for p in &plan.partitions[start..kept] {
             let p = p.get();
             if p >= end {
-                if few {
-                    while bases[topic + 1] <= p {
-                        topic += 1;
-                    }
-                } else {
-                    topic = group.topology.topic_of(PartitionIndex::new(p)).at();
-                }
+                topic = if few { walk.to::<true>(group, p) } else { walk.to::<false>(group, p) };
                 end = bases[topic + 1];
                 self.picked.push(topic as u32);
             }
@@ -551,6 +610,10 @@ impl Work {
         let (from, end) = (plan.start[member] as usize, plan.start[member + 1] as usize);
         let slice = &mut plan.partitions[from..end];
         let kept = self.kept_end[member] as usize - from;
+        if slice.len() - kept <= 4 && kept > 0 {
+            insert_tail(slice, kept);
+            return;
+        }
         let mut sorted = kept.max(1);
         if slice.len() - kept <= 24 {
             slice[kept..].sort_unstable();
@@ -572,6 +635,20 @@ impl Work {
             }
         }
         slice.sort_unstable();
+    }
+}
+
+/// Puts each entry from `kept` on in its place among those before it.
+fn insert_tail(slice: &mut [PartitionIndex], kept: usize) {
+    for at in kept..slice.len() {
+        let entry = slice[at];
+        let to = if at <= 32 {
+            slice[..at].iter().filter(|&&before| before <= entry).count()
+        } else {
+            slice[..at].partition_point(|&before| before <= entry)
+        };
+        slice.copy_within(to..at, to + 1);
+        slice[to] = entry;
     }
 }
 
@@ -618,6 +695,68 @@ fn merge_back(slice: &mut [PartitionIndex], kept: usize, tail: &[PartitionIndex]
     }
 }
 
+/// Lists what a member holds topic by topic, of one class or of all. With `FEW`, the topics are about as many as the
+/// claims, so that the next one is a step or two away.
+#[inline]
+fn list_runs<const FEW: bool>(
+    group: &Group,
+    claims: &[u32],
+    class: Option<u32>,
+    subscribers: u32,
+    turn: u32,
+    runs: &mut Vec<Run>,
+) -> Held {
+    let bases = group.topology.bases();
+    let of_topic = &group.classes().of_topic[..];
+    runs.clear();
+    let mut held = Held { widest: 0, most: i64::MIN, tops: 0, begin: 0 };
+    // Neighbouring topics are mostly of one size, and a division costs as much as all else here.
+    let (mut count, mut fair) = (0, subscribers / 2 / subscribers);
+    let (mut at, mut walk) = (0, Walk { topic: 0 });
+    while let Some(&first) = claims.get(at) {
+        let topic = walk.to::<FEW>(group, first);
+        let (begin, end) = (bases[topic], bases[topic + 1]);
+        let from = at;
+        at += 1;
+        at += run_length(&claims[at..], end);
+        if class.is_some_and(|class| of_topic[topic] != class) {
+            continue;
+        }
+        if end - begin != count {
+            count = end - begin;
+            fair = (count + subscribers / 2) / subscribers;
+        }
+        let ahead = (at - from) as i64 - i64::from(fair);
+        runs.push(Run { topic: topic as u32, from: from as u32, len: (at - from) as u32, ahead });
+        held.widest = held.widest.max(fair);
+        held.begin += usize::from((topic as u32) < turn);
+        held.tops = if ahead > held.most { 1 } else { held.tops + u32::from(ahead == held.most) };
+        held.most = held.most.max(ahead);
+    }
+    held
+}
+
+/// Walks up the topics beside ascending partitions.
+struct Walk {
+    topic: usize,
+}
+
+impl Walk {
+    /// The topic of a partition that does not lie before those that were asked for.
+    #[inline]
+    fn to<const FEW: bool>(&mut self, group: &Group, p: u32) -> usize {
+        if FEW {
+            let bases = group.topology.bases();
+            while bases[self.topic + 1] <= p {
+                self.topic += 1;
+            }
+        } else {
+            self.topic = group.topology.topic_of(PartitionIndex::new(p)).at();
+        }
+        self.topic
+    }
+}
+
 /// The least level such that at most `excess` lie above it.
 fn level_above(runs: &[Run], widest: u32, excess: u32) -> u32 {
     let over = |run: &Run, level: u32| u64::from(run.surplus(widest).saturating_sub(level).min(run.len));
@@ -647,5 +786,82 @@ pub(super) fn resize<T: Clone + Default>(list: &mut Vec<T>, len: usize) {
         list.truncate(len);
     } else {
         list.resize(len, T::default());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::Topology;
+
+    fn dice(state: &mut u64) -> u32 {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (*state >> 40) as u32
+    }
+
+    #[test]
+    fn topics_that_are_fullest_alone_give_what_the_level_says() {
+        let mut state = 7;
+        let (mut short, mut long) = (0, 0);
+        for _ in 0..500 {
+            let mut builder = Topology::builder();
+            let topics = 1 + dice(&mut state) % 12;
+            for topic in 0..topics {
+                builder.add_topic(&alloc::format!("t{topic:02}"), 1 + dice(&mut state) % 6);
+            }
+            let topology = builder.build().unwrap();
+            let mut builder = Group::builder(&topology);
+            for member in 0..1 + dice(&mut state) % 4 {
+                let id = alloc::format!("m{member}");
+                let mut member = builder.member(&id);
+                (0..topics).for_each(|topic| _ = member.topic(&alloc::format!("t{topic:02}")));
+            }
+            let group = builder.build().unwrap();
+            let often = 1 + dice(&mut state) % 3;
+            let claims: Vec<u32> = (0..topology.partitions() as u32)
+                .filter(|_| dice(&mut state).is_multiple_of(often))
+                .collect();
+            let turn = dice(&mut state) % (topics + 1);
+            let subscribers = group.members() as u32;
+            let (mut runs, mut again) = (Vec::new(), Vec::new());
+            let held = list_runs::<true>(&group, &claims, None, subscribers, turn, &mut runs);
+            let other = list_runs::<false>(&group, &claims, None, subscribers, turn, &mut again);
+            let parts =
+                |runs: &[Run]| runs.iter().map(|r| (r.topic, r.from, r.len, r.ahead)).collect::<Vec<_>>();
+            assert_eq!(parts(&runs), parts(&again));
+            assert_eq!((held.most, held.tops, held.begin), (other.most, other.tops, other.begin));
+            assert_eq!(held.begin, runs.partition_point(|run| run.topic < turn));
+            for excess in 1..=claims.len() as u32 {
+                if held.tops > excess {
+                    let level = level_above(&runs, held.widest, excess);
+                    assert_eq!(
+                        i64::from(level),
+                        held.most + i64::from(held.widest),
+                        "{:?} {excess}",
+                        parts(&runs)
+                    );
+                    short += 1;
+                } else {
+                    long += 1;
+                }
+            }
+        }
+        assert!(short > 300 && long > 300, "{short} {long}");
+    }
+
+    #[test]
+    fn a_short_tail_goes_where_sorting_puts_it() {
+        let mut state = 3;
+        for len in [2, 5, 20, 33, 70] {
+            for tail in 1..=4.min(len - 1) {
+                let mut slice: Vec<PartitionIndex> =
+                    (0..len).map(|_| PartitionIndex::new(dice(&mut state))).collect();
+                slice[..len - tail].sort_unstable();
+                let mut sorted = slice.clone();
+                sorted.sort_unstable();
+                insert_tail(&mut slice, len - tail);
+                assert_eq!(slice, sorted);
+            }
+        }
     }
 }

@@ -53,6 +53,20 @@ impl Plan {
         if self.shape.fits(needed) { Ok(()) } else { Err(ShapeError { needed: *needed, given: self.shape }) }
     }
 
+    /// Looks at where the lists end, so that this is near when they are touched.
+    pub(super) fn touch_ends(&self) -> usize {
+        self.start.len() ^ self.partitions.len() ^ self.transfers.len() ^ self.transfer_count as usize
+    }
+
+    /// Looks at the lists, so that they are near when they are written.
+    pub(super) fn touch_lists(&self) -> u64 {
+        // As many lines as of the group's claims.
+        let line = |list: &[PartitionIndex]| u64::from(list[0].get());
+        self.partitions.chunks(16).take(16).map(line).fold(0, |all, one| all ^ one)
+            ^ u64::from(self.start.first().copied().unwrap_or(0))
+            ^ self.transfers.first().copied().unwrap_or(0)
+    }
+
     /// Number of members planned for.
     pub fn members(&self) -> usize {
         self.start.len().saturating_sub(1)

@@ -21,19 +21,17 @@ use crate::verify::{Certificate, NO_BLOCK};
 /// Memory of the uniform kernel.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Work {
-    over: Vec<u32>,
     /// How many partitions each subscribed member gets dealt; a uniform group has one arc for each.
     want: Vec<u32>,
 }
 
 impl Work {
     pub(super) fn reserve(&mut self, shape: &Shape) {
-        reserve(&mut self.over, shape.members);
         reserve(&mut self.want, shape.members);
     }
 
     pub(super) fn memory_usage(&self) -> usize {
-        (self.over.capacity() + self.want.capacity()) * 4
+        self.want.capacity() * 4
     }
 }
 
@@ -53,19 +51,21 @@ pub(super) fn plan(group: &Group, scratch: &mut Scratch, plan: &mut Plan) -> Out
     settled.findings = Findings { foreign_claims: group.foreign.len() as u32, ..Findings::default() };
     mark_unsubscribed(group, &mut settled.claimed);
     set_quotas(group, &group.claim_start, plan);
-    if let Some(moves) = keep::<true>(group, &group.claim_start, &group.claims, scratch, plan) {
-        return finish(group, scratch, plan, Path::Uniform, moves);
+    if clean(group, &mut settled.claimed) {
+        let kept = keep(group, &group.claim_start, &group.claims, scratch, plan);
+        return finish(group, scratch, plan, Path::Uniform, kept, group.claims.len() as u32 - kept);
     }
 
     scratch.settled.settle(group);
     let home_start = core::mem::take(&mut scratch.settled.home_start);
     let home = core::mem::take(&mut scratch.settled.home);
     set_quotas(group, &home_start, plan);
-    let moves = keep::<false>(group, &home_start, &home, scratch, plan).unwrap_or(0);
+    let kept = keep(group, &home_start, &home, scratch, plan);
+    let moves = home.len() as u32 - kept;
     scratch.settled.home_start = home_start;
     scratch.settled.home = home;
     super::transfer::collect_orphans(group, &scratch.settled, plan);
-    finish(group, scratch, plan, Path::UniformSettled, moves)
+    finish(group, scratch, plan, Path::UniformSettled, kept, moves)
 }
 
 /// Partitions that nobody subscribes to count as taken, so that a claim on one shows as a double claim.
@@ -100,8 +100,9 @@ fn set_quotas(group: &Group, owned_start: &[u32], plan: &mut Plan) {
     let mut for_floor = left.min(at_floor);
     left -= for_floor;
     let mut end = 0;
+    let all = classes.active as usize == group.members();
     for (member, pair) in owned_start.windows(2).enumerate() {
-        if classes.member_start[member] < classes.member_start[member + 1] {
+        if all || classes.member_start[member] < classes.member_start[member + 1] {
             let owned = pair[1] - pair[0];
             let from = match owned.cmp(&floor) {
                 core::cmp::Ordering::Greater => &mut for_above,
@@ -118,81 +119,48 @@ fn set_quotas(group: &Group, owned_start: &[u32], plan: &mut Plan) {
     }
 }
 
-/// Copies what each member keeps into its slice. With `TEST`, gives up with `None` at the first claim that is
-/// in doubt. Returns the number of moves.
-fn keep<const TEST: bool>(
-    group: &Group,
-    owned_start: &[u32],
-    owned: &[u32],
-    scratch: &mut Scratch,
-    plan: &mut Plan,
-) -> Option<u32> {
+/// Whether no claim is in doubt: none is of a member that subscribes to nothing, and none falls on a bit that is
+/// set. If so, all of them are set afterwards.
+fn clean(group: &Group, claimed: &mut [u64]) -> bool {
+    let arcs = group.classes.member_start.windows(2);
+    let stranger = |(claims, arcs): (&[u32], &[u32])| claims[0] < claims[1] && arcs[0] == arcs[1];
+    if group.classes.active as usize != group.members()
+        && group.claim_start.windows(2).zip(arcs).any(stranger)
+    {
+        return false;
+    }
+    // As many bits more as there are claims: then each had its own. Asking bit by bit costs half as much again.
+    let before = row::count(claimed);
+    row::set_all(claimed, &group.claims);
+    row::count(claimed) == before + group.claims.len()
+}
+
+/// Copies what each member keeps into its slice; the bits of all valid claims are set before. Returns the number of
+/// partitions kept.
+fn keep(group: &Group, owned_start: &[u32], owned: &[u32], scratch: &mut Scratch, plan: &mut Plan) -> u32 {
     let settled = &mut scratch.settled;
     let spread = &mut scratch.spread;
-    let over = &mut scratch.uniform.over;
-    over.clear();
     spread.fill.clear();
-    let claimed = &mut settled.claimed[..];
-    for (member, bounds) in owned_start.windows(2).enumerate() {
+    let mut given = 0;
+    for (member, (bounds, quota)) in owned_start.windows(2).zip(plan.start.windows(2)).enumerate() {
         let list = &owned[bounds[0] as usize..bounds[1] as usize];
-        let start = plan.start[member] as usize;
-        let quota = plan.start[member + 1] as usize - start;
-        if list.len() > quota {
-            // Chosen below, when all bits are known.
-            if TEST
-                && (quota == 0
-                    && group.classes.member_start[member] == group.classes.member_start[member + 1])
-            {
-                return None;
+        let (start, quota) = (quota[0] as usize, quota[1] - quota[0]);
+        let excess = (list.len() as u32).saturating_sub(quota);
+        if excess == 0 {
+            for (out, &p) in plan.partitions[start..start + list.len()].iter_mut().zip(list) {
+                *out = PartitionIndex::new(p);
             }
-            over.push(member as u32);
-            spread.fill.push(start as u32);
-            if TEST {
-                let mut doubt = false;
-                for &p in list {
-                    doubt |= row::test_and_set(claimed, p);
-                }
-                if doubt {
-                    return None;
-                }
-            }
+            spread.fill.push((start + list.len()) as u32);
             continue;
         }
-        let out = &mut plan.partitions[start..start + list.len()];
-        if TEST {
-            let mut doubt = false;
-            for (out, &p) in out.iter_mut().zip(list) {
-                doubt |= row::test_and_set(claimed, p);
-                *out = PartitionIndex::new(p);
-            }
-            if doubt {
-                return None;
-            }
-        } else {
-            for (out, &p) in out.iter_mut().zip(list) {
-                *out = PartitionIndex::new(p);
-            }
-        }
-        spread.fill.push((start + list.len()) as u32);
-    }
-    let mut moves = 0;
-    for &member in over.iter() {
-        let member = member as usize;
-        let list = &owned[owned_start[member] as usize..owned_start[member + 1] as usize];
-        let quota = plan.start[member + 1] - plan.start[member];
-        let excess = list.len() as u32 - quota;
-        moves += excess;
+        given += excess;
         spread.give_up(group, member, list, NONE, excess, settled);
-        let mut fill = plan.start[member] as usize;
-        for &p in list {
-            if row::get(&settled.claimed, p) {
-                plan.partitions[fill] = PartitionIndex::new(p);
-                fill += 1;
-            }
-        }
-        spread.fill[member] = fill as u32;
+        let kept = spread.kept_of(list, &settled.claimed);
+        plan.partitions[start..start + kept.len()].copy_from_slice(kept);
+        let end = start + kept.len();
+        spread.fill.push(end as u32);
     }
-    Some(moves)
+    owned.len() as u32 - given
 }
 
 /// Writes what proves the plan that was just made: one block, and potentials by the bound on what is kept.
@@ -228,18 +196,21 @@ pub(super) fn certify(
 }
 
 /// Deals the free partitions, if any, and sums up.
-fn finish(group: &Group, scratch: &mut Scratch, plan: &mut Plan, path: Path, moves: u32) -> Outcome {
+fn finish(
+    group: &Group,
+    scratch: &mut Scratch,
+    plan: &mut Plan,
+    path: Path,
+    kept: u32,
+    moves: u32,
+) -> Outcome {
     let classes = group.classes();
     let spread = &mut scratch.spread;
     let want = &mut scratch.uniform.want;
-    want.clear();
-    let mut free = 0;
-    for &member in &classes.class_member {
-        let room = plan.start[member as usize + 1] - spread.fill[member as usize];
-        free += room;
-        want.push(room);
-    }
-    if free > 0 {
+    if kept < classes.assignable {
+        want.clear();
+        let room = |&member: &u32| plan.start[member as usize + 1] - spread.fill[member as usize];
+        want.extend(classes.class_member.iter().map(room));
         spread.deal(group, &scratch.settled, plan, want);
     }
     plan.all_kept = path == Path::Uniform && moves == 0 && group.foreign.is_empty();

@@ -2,7 +2,6 @@
 
 use crate::group::Group;
 use crate::id::PartitionIndex;
-use crate::owned::row;
 use crate::plan::outcome::Stats;
 use crate::plan::scratch::Scratch;
 use crate::plan::spread::resize;
@@ -84,12 +83,9 @@ fn keep(group: &Group, starts: &[u32], list: &[u32], scratch: &mut Scratch, plan
             }
             fill += claims.len();
         } else {
-            for &p in claims {
-                if row::get(&settled.claimed, p) {
-                    plan.partitions[fill] = PartitionIndex::new(p);
-                    fill += 1;
-                }
-            }
+            let kept = spread.kept_of(claims, &settled.claimed);
+            plan.partitions[fill..fill + kept.len()].copy_from_slice(kept);
+            fill += kept.len();
         }
         spread.fill.push(fill as u32);
         moves += given;

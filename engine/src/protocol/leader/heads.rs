@@ -10,28 +10,29 @@
 
 use alloc::vec::Vec;
 
+use super::sequence::{Sequence, Walked};
 use crate::codec::Text;
 use crate::id::TopicIndex;
 use crate::topology::Topology;
 
 /// Bytes that are compared and written at once.
-const HALF: usize = 16;
+pub(super) const HALF: usize = 16;
 
 /// Bytes of a head that needs no look at its name: a length and a name of up to 30 bytes.
-const WIDTH: usize = 2 * HALF;
+pub(super) const WIDTH: usize = 2 * HALF;
 
 /// A topic's length and name on the wire, and its range of partitions: one cache line.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Head {
     /// The first bytes, and which of them count.
-    low: u128,
-    mask: u128,
+    pub(super) low: u128,
+    pub(super) mask: u128,
     /// The last bytes of one that is longer, which may overlap the first.
-    high: u128,
+    pub(super) high: u128,
     /// Bytes of length and name together.
-    len: u32,
-    base: u32,
-    count: u32,
+    pub(super) len: u32,
+    pub(super) base: u32,
+    pub(super) count: u32,
 }
 
 /// The heads of all topics of one topology.
@@ -94,26 +95,28 @@ impl Heads {
         &self,
         bytes: &'a [u8],
         claims: &mut Vec<u32>,
-        sequence: &mut Vec<u32>,
+        sequence: &mut Sequence,
     ) -> Option<Listed<'a>> {
-        let (count, mut rest) = number(bytes)?;
+        let (count, rest) = number(bytes)?;
         let count = usize::try_from(count as i32).ok().filter(|&count| count <= rest.len())?;
+        let Walked { blocks, mut rest, ascend } = sequence.walk(rest, count, claims);
         // Where the sequence fails, a block is mostly as far from the one before as that was from its own.
-        let (mut gap, mut last) = (1, usize::MAX);
+        let (mut gap, mut last) = match *sequence.topics().get(..blocks)? {
+            [.., before, last] => ((last as usize).wrapping_sub(before as usize), last as usize),
+            [last] => ((last as usize).wrapping_sub(usize::MAX), last as usize),
+            [] => (1, usize::MAX),
+        };
         // The first topic that may still come in a canonical list.
-        let (mut floor, mut canonical) = (0, true);
+        let (mut floor, mut canonical) = (last.wrapping_add(1), ascend);
         let (mut ones, mut foreseen) = (true, true);
-        for at in 0..count {
-            let guess = sequence.get(at).map_or(usize::MAX, |&topic| topic as usize);
+        for at in blocks..count {
+            let guess = sequence.topics().get(at).map_or(usize::MAX, |&topic| topic as usize);
             let (topic, head) = match self.list.get(guess) {
                 Some(head) if self.begins(rest, guess, head) => (guess, head),
                 _ => {
                     foreseen = false;
                     let topic = self.find(rest, last.wrapping_add(gap))?;
-                    match sequence.get_mut(at) {
-                        Some(place) => *place = topic as u32,
-                        None => sequence.push(topic as u32),
-                    }
+                    sequence.set(at, topic as u32);
                     (topic, self.list.get(topic)?)
                 }
             };
@@ -139,6 +142,9 @@ impl Heads {
             }
             gap = topic.wrapping_sub(last);
             last = topic;
+        }
+        if foreseen {
+            sequence.lay(&self.list);
         }
         Some(Listed { rest, canonical, ones, foreseen })
     }
@@ -252,7 +258,7 @@ impl Head {
 }
 
 #[inline(always)]
-fn word(bytes: &[u8; HALF]) -> u128 {
+pub(super) fn word(bytes: &[u8; HALF]) -> u128 {
     u128::from_le_bytes(*bytes)
 }
 

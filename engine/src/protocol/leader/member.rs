@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::heads::{Heads, Listed};
+use super::sequence::Sequence;
 use super::turn::Turn;
 use crate::codec::sticky::{STICKY, TENURE_COOPERATIVE_STICKY};
 use crate::codec::{Blocks, CompactUserData, History, Names, Reader, Subscription};
@@ -43,7 +44,7 @@ pub(super) struct Course {
     /// The claims of the members read, one after the other.
     pub(super) claims: Vec<u32>,
     /// The topics that the last member's claims were in, in its order.
-    sequence: Vec<u32>,
+    sequence: Sequence,
     turn: Turn,
     places: Places,
 }
@@ -188,7 +189,8 @@ impl Course {
                     ascend = true;
                     blocks = (data_at, data_at + (data.len() - listed.rest.len()) as u32);
                 } else if listed.ones {
-                    ascend = self.turn.sort(&mut self.claims[from..], &self.sequence, listed.foreseen);
+                    ascend =
+                        self.turn.sort(&mut self.claims[from..], self.sequence.topics(), listed.foreseen);
                 }
                 // The way is only known if all that changes the sequence tells it.
                 if !ascend || listed.canonical {
@@ -243,7 +245,8 @@ impl Course {
     }
 
     pub(super) fn memory_usage(&self) -> usize {
-        (self.claims.capacity() + self.sequence.capacity() + self.places.topics.capacity()) * 4
+        (self.claims.capacity() + self.places.topics.capacity()) * 4
+            + self.sequence.memory_usage()
             + self.turn.memory_usage()
     }
 }

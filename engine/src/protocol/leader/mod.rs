@@ -28,6 +28,7 @@ mod output;
 mod returned;
 mod round;
 mod scratch;
+mod sequence;
 mod turn;
 
 pub use entry::{JoinEntry, MemberMetadata};
