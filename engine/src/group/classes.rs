@@ -90,6 +90,12 @@ impl Classes {
         self.arc_class.len()
     }
 
+    /// Where the members and arcs of a class are.
+    #[inline]
+    pub(crate) fn of_class(&self, class: usize) -> core::ops::Range<usize> {
+        self.class_start[class] as usize..self.class_start[class + 1] as usize
+    }
+
     /// Whether classes are split by racks.
     #[inline]
     pub fn by_rack(&self) -> bool {

@@ -37,6 +37,8 @@ pub(super) struct Work {
     /// Piles of each class, CSR, and where in their circle the next taker begins.
     class_pile: Vec<u32>,
     class_free: Vec<u32>,
+    /// How to take from each class.
+    stacks: Vec<Stack>,
     cursor: Vec<u32>,
     /// Piles of each class that are not empty.
     live: Vec<u32>,
@@ -59,6 +61,25 @@ struct Pile {
     end: u32,
     after: u32,
     before: u32,
+}
+
+/// How to take from a class, and where the next partition is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stack {
+    next: u32,
+    form: Form,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Form {
+    /// A circle of piles, or nothing.
+    #[default]
+    Piles,
+    /// One pile: `next` is an index into `free`.
+    Single,
+    /// One whole topic: `next` is a partition, and so is each one after it. Nobody writes it down in `free`,
+    /// *because* members take a few each, far from each other, and memory is what that costs.
+    Whole,
 }
 
 /// A member that waits for fresh topics of a class.
@@ -107,6 +128,7 @@ impl Work {
         reserve(&mut self.piles, shape.pairs);
         reserve(&mut self.class_pile, shape.classes + 1);
         reserve(&mut self.class_free, shape.classes + 1);
+        reserve(&mut self.stacks, shape.classes);
         reserve(&mut self.cursor, shape.classes);
         reserve(&mut self.live, shape.classes);
         reserve(&mut self.holding, shape.topics);
@@ -129,6 +151,7 @@ impl Work {
         words * 4
             + self.piles.capacity() * size_of::<Pile>()
             + self.ring.capacity() * size_of::<Seat>()
+            + self.stacks.capacity() * size_of::<Stack>()
             + self.runs.capacity() * size_of::<Run>()
     }
 
@@ -233,10 +256,8 @@ impl Work {
         self.holding.resize(group.topology.topics(), 0);
         for member in 0..group.members() {
             let end = plan.start[member + 1];
-            if self.fill[member] < end {
-                self.take(group, settled, plan, want, member as u32);
-            }
-            if self.kept_end[member] < end {
+            let ascending = self.fill[member] < end && self.take(group, settled, plan, want, member as u32);
+            if self.kept_end[member] < end && !ascending {
                 self.put_in_order(plan, member, group.classes().by_rack());
             }
         }
@@ -256,6 +277,8 @@ impl Work {
         self.class_pile.resize(classes.len() + 1, 0);
         self.cursor.clear();
         self.cursor.resize(classes.len(), NONE);
+        self.stacks.clear();
+        self.stacks.resize(classes.len(), Stack::default());
         let mut total = 0;
         for (topic, &class) in classes.of_topic.iter().enumerate() {
             if class == NONE {
@@ -275,6 +298,9 @@ impl Work {
                 self.class_free[class as usize + 1] += free;
                 self.class_pile[class as usize + 1] += u32::from(free > 0);
                 total += free;
+                if free > 0 && free == bases[topic + 1] - bases[topic] {
+                    self.stacks[class as usize] = Stack { next: bases[topic], form: Form::Whole };
+                }
             }
         }
         for class in 0..classes.len() {
@@ -299,10 +325,16 @@ impl Work {
             let class = class as usize;
             let begin = self.class_free[class];
             let mut at = begin as usize;
-            row::each_unset_in(claimed, from, to, |p| {
-                self.free[at] = p;
-                at += 1;
-            });
+            let single = self.class_pile[class + 1] - self.class_pile[class] == 1;
+            let Stack { next, form } = self.stacks[class];
+            if single && form == Form::Whole && next == from {
+                at += (to - from) as usize;
+            } else {
+                row::each_unset_in(claimed, from, to, |p| {
+                    self.free[at] = p;
+                    at += 1;
+                });
+            }
             if at > begin as usize {
                 self.class_free[class] = at as u32;
                 let pile = self.cursor[class];
@@ -317,8 +349,11 @@ impl Work {
             let (first, end) = (self.class_pile[class], self.class_pile[class + 1]);
             self.cursor[class] = NONE;
             self.live.push(end - first);
-            // Back from the end of the class's free partitions to their begin.
-            self.class_free[class] = if first < end { self.piles[first as usize].next } else { 0 };
+            if end - first != 1 {
+                self.stacks[class].form = Form::Piles;
+            } else if self.stacks[class].form != Form::Whole {
+                self.stacks[class] = Stack { next: self.piles[first as usize].next, form: Form::Single };
+            }
             if first < end {
                 self.piles[end as usize - 1].after = first;
                 self.piles[first as usize].before = end - 1;
@@ -471,19 +506,29 @@ impl Work {
         }
     }
 
-    /// Takes from the only pile of a class; `class_free` keeps its place.
+    /// Takes from the only pile of a class.
     #[inline]
     fn take_run(&mut self, settled: &Settled, plan: &mut Plan, class: usize, member: u32, many: u32) {
-        let next = self.class_free[class] as usize;
+        let Stack { next, form } = &mut self.stacks[class];
+        let from = *next;
+        *next += many;
         let fill = self.fill[member as usize] as usize;
-        for at in 0..many as usize {
-            let p = self.free[next + at];
-            plan.partitions[fill + at] = PartitionIndex::new(p);
-            if self.held_any {
+        let out = &mut plan.partitions[fill..fill + many as usize];
+        if *form == Form::Whole {
+            for (out, p) in out.iter_mut().zip(from..) {
+                *out = PartitionIndex::new(p);
+            }
+        } else {
+            for (out, &p) in out.iter_mut().zip(&self.free[from as usize..(from + many) as usize]) {
+                *out = PartitionIndex::new(p);
+            }
+        }
+        if self.held_any {
+            for at in fill..fill + many as usize {
+                let p = plan.partitions[at].get();
                 mark_transfer(settled, plan, member, p);
             }
         }
-        self.class_free[class] += many;
         self.fill[member as usize] += many;
     }
 
@@ -506,22 +551,40 @@ impl Work {
         self.advance(class, pile, many);
     }
 
-    /// Takes what a member wants, from the topics of which it holds least.
-    fn take(&mut self, group: &Group, settled: &Settled, plan: &mut Plan, want: &mut [u32], member: u32) {
+    /// Takes what a member wants, from the topics of which it holds least. True if all it has is in order then.
+    fn take(
+        &mut self,
+        group: &Group,
+        settled: &Settled,
+        plan: &mut Plan,
+        want: &mut [u32],
+        member: u32,
+    ) -> bool {
         let classes = group.classes();
         let arcs = classes.member_start[member as usize] as usize
             ..classes.member_start[member as usize + 1] as usize;
         let (mut noted, mut level) = (false, 0);
+        let start = self.fill[member as usize];
+        // Runs ascend; whether one begins above the end of the last is seen where they meet.
+        let mut ascending = start == self.kept_end[member as usize];
+        let mut last = match start.checked_sub(1) {
+            Some(before) if start > plan.start[member as usize] => plan.partitions[before as usize].get(),
+            _ => 0,
+        };
         for arc in arcs {
             let many = core::mem::take(&mut want[arc]);
             if many == 0 {
                 continue;
             }
             let class = classes.arc_class[arc] as usize;
-            if self.class_pile[class + 1] - self.class_pile[class] == 1 {
+            if self.stacks[class].form != Form::Piles {
+                let fill = self.fill[member as usize] as usize;
                 self.take_run(settled, plan, class, member, many);
+                ascending &= plan.partitions[fill].get() >= last;
+                last = plan.partitions[fill + many as usize - 1].get();
                 continue;
             }
+            ascending = false;
             if !noted {
                 let topics = self.note_holding(group, plan, member as usize);
                 // Who has some of every topic has no pile at 0, and need not go round to see it.
@@ -535,6 +598,7 @@ impl Work {
                 self.holding[topic as usize] = 0;
             }
         }
+        ascending
     }
 
     /// Counts what the member has of each topic so far; `picked` lists the topics. Returns of how many topics it

@@ -2,6 +2,7 @@
 
 use super::Work;
 use crate::group::{Classes, Group};
+use crate::plan::spread::resize;
 
 impl Work {
     /// Starts from everyone at home and hands out what is free, class by class; then once more, each class
@@ -23,9 +24,11 @@ impl Work {
             }
         }
         self.order.sort_unstable();
+        resize(&mut self.poured, classes.arcs());
         for at in 0..self.order.len() {
             let class = self.order[at] as u32 as usize;
             let many = core::mem::take(&mut self.free[class]);
+            self.poured[classes.of_class(class)].fill(0);
             self.pour(classes, class, many);
         }
         // Again, until the loads are even: a few classes may be enough.
@@ -35,10 +38,16 @@ impl Work {
             let end = self.order.len().min(begin + batch);
             for at in begin..end {
                 let class = self.order[at] as u32 as usize;
-                let many = self.take_back(classes, class);
+                let many = self.poured[classes.of_class(class)].iter().sum();
                 self.pour(classes, class, many);
             }
             begin = end;
+        }
+        for at in 0..self.order.len() {
+            let range = classes.of_class(self.order[at] as u32 as usize);
+            for (&arc, &poured) in classes.class_arc[range.clone()].iter().zip(&self.poured[range]) {
+                self.flow[arc as usize] += poured;
+            }
         }
     }
 
@@ -69,57 +78,51 @@ impl Work {
         most.saturating_sub(least)
     }
 
-    /// Takes all foreign partitions of a class back; returns how many.
-    fn take_back(&mut self, classes: &Classes, class: usize) -> u32 {
-        let range = classes.class_start[class] as usize..classes.class_start[class + 1] as usize;
-        let mut many = 0;
-        for (&member, &arc) in classes.class_member[range.clone()].iter().zip(&classes.class_arc[range]) {
-            let (flow, home) = (&mut self.flow[arc as usize], self.home[arc as usize]);
-            let foreign = *flow - home;
-            *flow = home;
-            self.load[member as usize] -= foreign;
-            many += foreign;
-        }
-        many
-    }
-
     /// Gives `many` partitions of a class to its least loaded subscribers; where racks count, to those of a
-    /// fitting rack if there are any.
+    /// fitting rack if there are any. What the class poured before, it takes back first.
+    ///
+    /// What is poured is counted in the order of classes and goes to `flow` at the end, *because* the arcs of
+    /// one class lie far apart there.
     fn pour(&mut self, classes: &Classes, class: usize, many: u32) {
-        let range = classes.class_start[class] as usize..classes.class_start[class + 1] as usize;
+        let range = classes.of_class(class);
         let members = &classes.class_member[range.clone()];
-        let arcs = &classes.class_arc[range.clone()];
+        let poured = &mut self.poured[range.clone()];
+        let load = &mut self.load;
         self.levels.clear();
+        self.levels
+            .extend(members.iter().zip(&*poured).map(|(&member, &poured)| load[member as usize] - poured));
         self.spare.clear();
         if classes.by_rack() {
-            for (at, &mismatch) in classes.class_mismatch[range].iter().enumerate() {
-                if !mismatch {
-                    self.spare.push(at as u32);
-                    self.levels.push(self.load[members[at] as usize]);
-                }
+            let mismatch = &classes.class_mismatch[range];
+            self.spare.extend((0..members.len() as u32).filter(|&at| !mismatch[at as usize]));
+        }
+        if self.spare.is_empty() {
+            let (level, mut rest) = water_level(&self.levels, many);
+            for ((&member, poured), &before) in members.iter().zip(poured).zip(&self.levels) {
+                let room = u64::from(level) + u64::from(rest > 0);
+                let after = room.max(u64::from(before)) as u32;
+                rest -= u32::from(rest > 0 && after > before);
+                *poured = after - before;
+                load[member as usize] = after;
             }
+            return;
         }
-        let only_fitting = !self.spare.is_empty();
-        if !only_fitting {
-            self.levels.extend(members.iter().map(|&member| self.load[member as usize]));
+        for ((&member, poured), &before) in members.iter().zip(&mut *poured).zip(&self.levels) {
+            *poured = 0;
+            load[member as usize] = before;
         }
+        for (to, &at) in self.spare.iter().enumerate() {
+            self.levels[to] = self.levels[at as usize];
+        }
+        self.levels.truncate(self.spare.len());
         let (level, mut rest) = water_level(&self.levels, many);
-        let mut fill = |at: usize, load: u32| {
+        for (&at, &before) in self.spare.iter().zip(&self.levels) {
             let room = u64::from(level) + u64::from(rest > 0);
-            if u64::from(load) < room {
-                let up = room as u32 - load;
+            if u64::from(before) < room {
+                let up = room as u32 - before;
                 rest = rest.saturating_sub(1);
-                self.load[members[at] as usize] += up;
-                self.flow[arcs[at] as usize] += up;
-            }
-        };
-        if only_fitting {
-            for (&at, &load) in self.spare.iter().zip(&self.levels) {
-                fill(at as usize, load);
-            }
-        } else {
-            for (at, &load) in self.levels.iter().enumerate() {
-                fill(at, load);
+                load[members[at as usize] as usize] += up;
+                poured[at as usize] = up;
             }
         }
     }
@@ -128,18 +131,19 @@ impl Work {
 /// The greatest level up to which `many` fill all `loads` below it, and how many are left over then; fewer
 /// than there are loads at or below the level.
 fn water_level(loads: &[u32], many: u32) -> (u32, u32) {
-    // From above: the average of those below the last guess, until nobody drops out. Mostly nobody does.
-    let sum = loads.iter().map(|&load| u64::from(load)).sum::<u64>() + u64::from(many);
+    // From above: the average of those below the last guess, until nobody drops out. Mostly nobody does. All sums
+    // count different partitions, so 32 bits hold them.
+    let sum = loads.iter().sum::<u32>() + many;
     let most = loads.iter().copied().max().unwrap_or(0);
-    let count = loads.len().max(1) as u64;
+    let count = loads.len().max(1) as u32;
     let (mut level, mut below, mut rest) = (sum / count, count, sum % count);
-    if u64::from(most) > level {
+    if most > level {
         loop {
-            let (mut count, mut sum) = (0u64, u64::from(many));
+            let (mut count, mut sum) = (0u32, many);
             for &load in loads {
-                let counts = u64::from(u64::from(load) <= level);
+                let counts = u32::from(load <= level);
                 count += counts;
-                sum += counts * u64::from(load);
+                sum += counts.wrapping_neg() & load;
             }
             (level, rest) = (sum / count.max(1), sum % count.max(1));
             if count == below {
@@ -148,7 +152,7 @@ fn water_level(loads: &[u32], many: u32) -> (u32, u32) {
             below = count;
         }
     }
-    (level as u32, rest as u32)
+    (level, rest)
 }
 
 #[cfg(test)]

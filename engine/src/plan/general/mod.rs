@@ -50,6 +50,8 @@ pub(super) struct Work {
     arc_of_class: Vec<u32>,
     order: Vec<u64>,
     levels: Vec<u32>,
+    /// What filling gave each arc, in the order of classes; A.
+    poured: Vec<u32>,
     /// Active members, those of a scope next to each other.
     members: Vec<u32>,
     spare: Vec<u32>,
@@ -106,6 +108,7 @@ impl Work {
     pub(super) fn reserve(&mut self, shape: &Shape) {
         reserve(&mut self.home, shape.arcs);
         reserve(&mut self.flow, shape.arcs);
+        reserve(&mut self.poured, shape.arcs);
         reserve(&mut self.load, shape.members);
         reserve(&mut self.free, shape.classes);
         let (members, classes) = (shape.members, shape.classes);
@@ -146,6 +149,7 @@ impl Work {
             &self.home_load,
             &self.arc_of_class,
             &self.levels,
+            &self.poured,
             &self.members,
             &self.spare,
             &self.scope,
