@@ -33,6 +33,8 @@ pub struct GroupBuilder {
     foreign: Vec<Foreign>,
     /// Whether the claims of each member are known to ascend.
     claims_ascend: bool,
+    /// Whether the ids are known to ascend.
+    ids_ascend: bool,
     too_many_claims: Option<u32>,
     too_much_text: bool,
     order: Vec<u32>,
@@ -74,6 +76,7 @@ impl GroupBuilder {
         self.claims.clear();
         self.foreign.clear();
         self.claims_ascend = true;
+        self.ids_ascend = false;
         self.too_many_claims = None;
         self.too_much_text = false;
     }
@@ -101,6 +104,11 @@ impl GroupBuilder {
         if let Some(raw) = self.members.get_mut(number) {
             raw.generation = generation.max(-1);
         }
+    }
+
+    /// Says that the members' ids ascend, each once: the leader has sorted them before it reads any.
+    pub(crate) fn say_ids_ascend(&mut self) {
+        self.ids_ascend = true;
     }
 
     /// The topology.
@@ -196,7 +204,8 @@ impl GroupBuilder {
         self.order.extend(0..self.members.len() as u32);
         let ids = &self.ids;
         let compare = |a: &u32, b: &u32| utf16_cmp(ids.get(*a as usize), ids.get(*b as usize));
-        if self.order.is_sorted_by(|a, b| compare(a, b).is_lt()) {
+        debug_assert!(!self.ids_ascend || self.order.is_sorted_by(|a, b| compare(a, b).is_lt()));
+        if self.ids_ascend || self.order.is_sorted_by(|a, b| compare(a, b).is_lt()) {
             return Ok(true);
         }
         self.order.sort_unstable_by(compare);

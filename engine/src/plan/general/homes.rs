@@ -13,23 +13,21 @@ pub(super) fn settle(group: &Group, settled: &mut Settled, work: &mut Work) -> b
     row::reset(&mut settled.still_held, partitions);
     settled.joint.clear();
     settled.findings = Findings { foreign_claims: group.foreign.len() as u32, ..Findings::default() };
-    if count::<true>(group, &group.claim_start, &group.claims, &mut settled.claimed, work) {
+    // As many bits as claims: then each has its own.
+    row::set_all(&mut settled.claimed, &group.claims);
+    if row::count(&settled.claimed) == group.claims.len()
+        && count::<true>(group, &group.claim_start, &group.claims, work)
+    {
         return true;
     }
     settled.settle(group);
-    let Settled { home_start, home, claimed, .. } = settled;
-    count::<false>(group, home_start, home, claimed, work);
+    let Settled { home_start, home, .. } = settled;
+    count::<false>(group, home_start, home, work);
     false
 }
 
-/// Counts along arcs; with `TEST` tells of the first doubtful claim by returning false.
-fn count<const TEST: bool>(
-    group: &Group,
-    starts: &[u32],
-    list: &[u32],
-    claimed: &mut [u64],
-    work: &mut Work,
-) -> bool {
+/// Counts along arcs; with `TEST` tells of the first claim by a member that may not own it by returning false.
+fn count<const TEST: bool>(group: &Group, starts: &[u32], list: &[u32], work: &mut Work) -> bool {
     let classes = group.classes();
     let Work { home, arc_of_class, home_load, free, .. } = work;
     home_load.clear();
@@ -56,7 +54,6 @@ fn count<const TEST: bool>(
         let mut doubt = false;
         if classes.by_rack() {
             for &p in claims {
-                doubt |= TEST && row::test_and_set(claimed, p);
                 let class = classes.of_partition[p as usize];
                 match arc_of(class) {
                     Some(arc) => {
@@ -72,14 +69,7 @@ fn count<const TEST: bool>(
             while let Some(&first) = rest.first() {
                 let run = classes.run_lookup.find(&classes.run_end, first);
                 let end = classes.run_end[run];
-                let mut len = 0;
-                for &p in rest {
-                    if p >= end {
-                        break;
-                    }
-                    doubt |= TEST && row::test_and_set(claimed, p);
-                    len += 1;
-                }
+                let len = rest.iter().position(|&p| p >= end).unwrap_or(rest.len());
                 let class = classes.run_class[run];
                 match arc_of(class) {
                     Some(arc) => {

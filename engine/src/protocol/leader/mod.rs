@@ -264,6 +264,7 @@ impl Leader {
         intake.order_members(members, leader_id, self.duplicates)?;
         builder.reset(topology);
         heads.prepare(topology);
+        builder.say_ids_ascend();
         intake.read(members, protocol_name, strategy.protocol(), heads, builder)?;
         builder.build_into(group)?;
 
