@@ -96,6 +96,13 @@ impl Classes {
         self.class_start[class] as usize..self.class_start[class + 1] as usize
     }
 
+    /// Where a member's arc is in the list of its class.
+    #[inline]
+    pub(crate) fn position(&self, arc: usize, member: usize) -> usize {
+        let range = self.of_class(self.arc_class[arc] as usize);
+        range.start + self.class_member[range].partition_point(|&other| (other as usize) < member)
+    }
+
     /// Whether classes are split by racks.
     #[inline]
     pub fn by_rack(&self) -> bool {

@@ -90,6 +90,10 @@ impl Work {
             above += u32::from(self.load[m as usize] > hunt.high);
             below += u32::from(self.load[m as usize] < hunt.low);
         }
+        if self.foreign.is_empty() {
+            // Nothing was free: all are at home.
+            self.foreign.resize(classes.arcs(), 0);
+        }
         self.forward = above <= below;
         if self.forward {
             self.route_by::<true>(classes, hunt)
@@ -134,7 +138,9 @@ impl Work {
         self.members[end..to].copy_from_slice(&self.spare);
         let scope = self.scopes;
         self.scopes += 1;
-        for at in from..end {
+        // No class has partitions in both parts: the smaller one may take the new number with its classes.
+        let smaller = if end - from <= to - end { from..end } else { end..to };
+        for at in smaller {
             let m = self.members[at] as usize;
             self.scope[m] = scope;
             for a in classes.member_start[m] as usize..classes.member_start[m + 1] as usize {

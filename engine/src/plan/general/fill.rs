@@ -2,7 +2,6 @@
 
 use super::Work;
 use crate::group::{Classes, Group};
-use crate::plan::spread::resize;
 
 impl Work {
     /// Starts from everyone at home and hands out what is free, class by class; then once more, each class
@@ -24,11 +23,13 @@ impl Work {
             }
         }
         self.order.sort_unstable();
-        resize(&mut self.poured, classes.arcs());
+        self.foreign.clear();
+        if !self.order.is_empty() {
+            self.foreign.resize(classes.arcs(), 0);
+        }
         for at in 0..self.order.len() {
             let class = self.order[at] as u32 as usize;
             let many = core::mem::take(&mut self.free[class]);
-            self.poured[classes.of_class(class)].fill(0);
             self.pour(classes, class, many);
         }
         // Again, until the loads are even: a few classes may be enough.
@@ -38,14 +39,14 @@ impl Work {
             let end = self.order.len().min(begin + batch);
             for at in begin..end {
                 let class = self.order[at] as u32 as usize;
-                let many = self.poured[classes.of_class(class)].iter().sum();
+                let many = self.foreign[classes.of_class(class)].iter().sum();
                 self.pour(classes, class, many);
             }
             begin = end;
         }
         for at in 0..self.order.len() {
             let range = classes.of_class(self.order[at] as u32 as usize);
-            for (&arc, &poured) in classes.class_arc[range.clone()].iter().zip(&self.poured[range]) {
+            for (&arc, &poured) in classes.class_arc[range.clone()].iter().zip(&self.foreign[range]) {
                 self.flow[arc as usize] += poured;
             }
         }
@@ -86,7 +87,7 @@ impl Work {
     fn pour(&mut self, classes: &Classes, class: usize, many: u32) {
         let range = classes.of_class(class);
         let members = &classes.class_member[range.clone()];
-        let poured = &mut self.poured[range.clone()];
+        let poured = &mut self.foreign[range.clone()];
         let load = &mut self.load;
         self.levels.clear();
         self.levels

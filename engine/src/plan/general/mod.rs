@@ -50,8 +50,9 @@ pub(super) struct Work {
     arc_of_class: Vec<u32>,
     order: Vec<u64>,
     levels: Vec<u32>,
-    /// What filling gave each arc, in the order of classes; A.
-    poured: Vec<u32>,
+    /// Partitions of each arc that are not at home there, in the order of classes; A. What filling counts and a
+    /// search reads; stale once moves are settled.
+    foreign: Vec<u32>,
     /// Active members, those of a scope next to each other.
     members: Vec<u32>,
     spare: Vec<u32>,
@@ -108,7 +109,7 @@ impl Work {
     pub(super) fn reserve(&mut self, shape: &Shape) {
         reserve(&mut self.home, shape.arcs);
         reserve(&mut self.flow, shape.arcs);
-        reserve(&mut self.poured, shape.arcs);
+        reserve(&mut self.foreign, shape.arcs);
         reserve(&mut self.load, shape.members);
         reserve(&mut self.free, shape.classes);
         let (members, classes) = (shape.members, shape.classes);
@@ -149,7 +150,7 @@ impl Work {
             &self.home_load,
             &self.arc_of_class,
             &self.levels,
-            &self.poured,
+            &self.foreign,
             &self.members,
             &self.spare,
             &self.scope,

@@ -72,6 +72,7 @@ impl Work {
         let members = self.load.len();
         self.begin_layers();
         let base = self.base;
+        let one_scope = self.scopes == 1;
         // Targets that offer twice what is asked for are enough: most of it will find its way.
         let (mut asked, mut offered) = (0u64, 0u64);
         for at in hunt.from..hunt.to {
@@ -103,17 +104,16 @@ impl Work {
                 }
             } else {
                 let c = node - members;
-                for at in classes.class_start[c] as usize..classes.class_start[c + 1] as usize {
+                for at in classes.of_class(c) {
                     let m = classes.class_member[at] as usize;
-                    if self.layer_of[m] >= base || self.scope[m] != hunt.scope {
+                    if self.layer_of[m] >= base || !(one_scope || self.scope[m] == hunt.scope) {
                         continue;
                     }
                     // Seen from the class the step is taken the other way round.
-                    let a = classes.class_arc[at] as usize;
                     let passes = if FORWARD {
-                        self.takes::<MODE>(classes, hunt, a, m, c)
+                        self.takes::<MODE>(classes, hunt, classes.class_arc[at] as usize, m, c)
                     } else {
-                        self.gives::<MODE>(hunt, a, m)
+                        self.gives_here::<MODE>(classes, hunt, at, m)
                     };
                     if passes {
                         self.visit(m, layer + 1, classes.member_start[m]);
@@ -177,6 +177,14 @@ impl Work {
                 CAREFUL | CROSSING => flow > self.home[a] || self.home_load[m] > hunt.high,
                 _ => true,
             }
+    }
+
+    /// As [`gives`](Self::gives), from a position in the class's list: what lies there mostly tells.
+    #[inline]
+    fn gives_here<const MODE: u8>(&self, classes: &Classes, hunt: &Hunt, at: usize, m: usize) -> bool {
+        self.foreign[at] > 0
+            || ((MODE == PLAIN || self.home_load[m] > hunt.high)
+                && self.flow[classes.class_arc[at] as usize] > 0)
     }
 
     /// Whether the member may take a partition of the class.
@@ -317,20 +325,19 @@ impl Work {
         }
         for at in 0..self.path.len() {
             let (node, arc) = (self.path[at].0 as usize, self.path[at].1 as usize);
+            let next = || self.path.get(at + 1).map_or(begin, |e| e.0 as usize);
+            let member = if node < members { node } else { next() };
             if (node < members) == FORWARD {
                 self.flow[arc] += many;
             } else {
                 self.flow[arc] -= many;
                 if self.flow[arc] < self.home[arc] {
-                    let giver = if node < members {
-                        node
-                    } else {
-                        self.path.get(at + 1).map_or(begin, |e| e.0 as usize)
-                    };
-                    self.away[giver] = true;
+                    self.away[member] = true;
                     self.any_away = true;
                 }
             }
+            let foreign = self.flow[arc].saturating_sub(self.home[arc]);
+            self.foreign[classes.position(arc, member)] = foreign;
         }
         let (giver, taker) = if FORWARD { (begin, target) } else { (target, begin) };
         self.load[taker] += many;
