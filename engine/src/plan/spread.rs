@@ -364,7 +364,7 @@ impl Work {
 
     /// Stacks the free partitions of a group with one class: in the order in which they are found.
     fn stack_one(&mut self, group: &Group, claimed: &[u64]) {
-        let Self { free, piles, class_pile, class_free, cursor, live, .. } = self;
+        let Self { free, piles, class_pile, stacks, cursor, live, .. } = self;
         free.clear();
         piles.clear();
         for (topic, (pair, &class)) in
@@ -391,8 +391,8 @@ impl Work {
         }
         class_pile.clear();
         class_pile.extend([0, count]);
-        class_free.clear();
-        class_free.extend([0, free.len() as u32]);
+        stacks.clear();
+        stacks.push(Stack { next: 0, form: if count == 1 { Form::Single } else { Form::Piles } });
         cursor.clear();
         cursor.push(if count == 0 { NONE } else { 0 });
         live.clear();
