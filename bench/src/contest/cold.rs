@@ -146,6 +146,10 @@ fn repeat<T>(
 /// The subject of [`many`], before the event.
 pub const MANY: &str = "10,000 groups of 100 partitions × 10 members";
 
+/// What happens to all of them at once.
+const MANY_EVENTS: [Event; 5] =
+    [Event::Fresh, Event::Steady, Event::OneLeaves, Event::OneJoins, Event::TenthLeaves];
+
 /// Plans ten thousand small groups, no two alike, in one call on one thread.
 ///
 /// # Errors
@@ -156,7 +160,7 @@ pub fn many(runs: Runs) -> Result<Vec<Record>, String> {
     let size = Size { topics: 10, partitions: 10, members: 10 };
     let shape = Shape { full: size, ..Shape::find("uniform-1k").expect("a shape of the table") };
     let mut records = Vec::new();
-    for event in [Event::Steady, Event::OneJoins] {
+    for event in MANY_EVENTS {
         let groups: Vec<Group> =
             (0..count).map(|seed| event.apply(&shape, &shape.fresh(seed).settled(), seed).group()).collect();
         let mut batch = Batch::new();

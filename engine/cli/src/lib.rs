@@ -8,6 +8,7 @@ pub mod explain;
 pub mod json;
 pub mod judgement;
 pub mod live;
+pub mod number;
 pub mod result;
 pub mod scenario;
 pub mod snapshot;

@@ -70,19 +70,6 @@ pub(crate) fn count(number: u64, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
-/// "1,048,588".
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,12 +83,6 @@ mod tests {
         table.write(&mut text);
         let plain = anstream::adapter::strip_str(&text).to_string();
         assert_eq!(plain, "member    n\né         1\n消費    100\n");
-    }
-
-    #[test]
-    fn digits_stand_in_threes() {
-        let texts = [0, 999, 1_000, 1_048_588].map(grouped);
-        assert_eq!(texts, ["0", "999", "1,000", "1,048,588"]);
     }
 
     #[test]

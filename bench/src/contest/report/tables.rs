@@ -2,6 +2,8 @@
 
 use core::fmt::Write as _;
 
+use tenure_cli::number::grouped;
+
 use super::bars::factor;
 use super::view::{View, median, split};
 use crate::contest::Call;
@@ -43,8 +45,8 @@ pub(super) fn times(view: &View, event: &str, call: Call) -> Option<String> {
             table,
             "| {} | {} × {} |",
             split(name).0,
-            thousands(group.partitions),
-            thousands(group.members)
+            grouped(group.partitions),
+            grouped(group.members)
         );
         for &call in &own {
             let _ = write!(table, " {} |", cell(view, name, NAME, call));
@@ -93,7 +95,7 @@ pub(super) fn memory(view: &View) -> String {
                 let Some(timing) = view.timing(&group.group, contestant, call) else { continue };
                 let allocations = timing
                     .allocations
-                    .map_or_else(|| "not counted".to_string(), |count| thousands(count as u64));
+                    .map_or_else(|| "not counted".to_string(), |count| grouped(count as u64));
                 let _ = writeln!(
                     table,
                     "| {} | {call} | {contestant} | {} | {allocations} | {} |",
@@ -165,7 +167,7 @@ pub(super) fn cold(view: &View) -> Option<String> {
             ms(least),
             ms(median(&ns)),
             if cold.cpu { "thread CPU" } else { "wall" },
-            cold.allocations.map_or_else(|| "–".to_string(), thousands),
+            cold.allocations.map_or_else(|| "–".to_string(), grouped),
             cold.bytes.map_or_else(|| "–".to_string(), |count| bytes(count as f64)),
         );
     }
@@ -191,7 +193,7 @@ fn ms(ns: f64) -> String {
 /// Three digits of a number, and all of a large one.
 fn digits(number: f64) -> String {
     match number {
-        number if number >= 1000.0 => thousands(number.round() as u64),
+        number if number >= 1000.0 => grouped(number.round() as u64),
         number if number >= 100.0 => format!("{number:.0}"),
         number if number >= 10.0 => format!("{number:.1}"),
         number if number >= 1.0 => format!("{number:.2}"),
@@ -208,22 +210,9 @@ fn bytes(count: f64) -> String {
     }
 }
 
-/// A number with commas.
-fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.char_indices() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{bytes, digits, thousands};
+    use super::{bytes, digits};
 
     #[test]
     fn numbers_are_short_and_whole() {
@@ -238,7 +227,6 @@ mod tests {
         for (number, text) in cases {
             assert_eq!(digits(number), text);
         }
-        assert_eq!((thousands(0).as_str(), thousands(1_000_000).as_str()), ("0", "1,000,000"));
         assert_eq!((bytes(0.0).as_str(), bytes(98_100_000.0).as_str()), ("0", "98.1 MB"));
     }
 }

@@ -9,6 +9,7 @@ use clap::{Args, value_parser};
 use tenure::protocol::budget::{Figures, Form, Limits, Moment, Surroundings};
 use tenure::revoke::Mode;
 use tenure_cli::budget::{self, FormFigures, Held, Measured, Options, Report};
+use tenure_cli::number::grouped;
 
 use super::input::{Loaded, Reader, Source};
 use super::live::Connection;
@@ -16,7 +17,7 @@ use super::settings::{Planner, Settings};
 use crate::console::{BAD, Console, GOOD, HEAD, WARN};
 use crate::failure::{Failure, Status};
 use crate::progress::Progress;
-use crate::table::{Table, count, grouped, printable};
+use crate::table::{Table, count, printable};
 
 /// Counts the bytes of a group's rounds against the broker's limits
 ///
