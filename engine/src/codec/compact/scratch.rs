@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::layout::Look;
 use super::source::{Keys, Strided};
-use super::topics::TopicList;
+use super::topics::{NOWHERE, TopicList};
 use crate::codec::consumer::TopicPartitions;
 use crate::codec::error::{EncodeError, EncodeErrorKind};
 use crate::codec::writer::too_long;
@@ -61,9 +61,9 @@ impl CompactScratch {
         // Before anything else, *because* the partitions lie wherever the caller has them: a loop as small as this waits
         // for many of them at once. Waiting for each in turn took a third of the time of writing.
         let look = Look::over(blocks);
-        let all = find_all(topics, blocks, places);
+        find_all(topics, blocks, places);
         let stride = look.stride_max();
-        if all && (topics.names().len() as u64).saturating_mul(u64::from(stride)) <= SPACE_MAX {
+        if (topics.names().len() as u64).saturating_mul(u64::from(stride)) <= SPACE_MAX {
             let len = usize::try_from(look.count).unwrap_or(usize::MAX);
             let room = len.saturating_add(AHEAD);
             if listed.deltas.len() < room {
@@ -96,32 +96,22 @@ impl CompactScratch {
     }
 }
 
-/// Finds the place of each block's topic, [`NOWHERE`] for those the list lacks, and says whether it has all.
+/// Finds the place of each block's topic, [`NOWHERE`] for those the list lacks.
 #[inline(never)]
-fn find_all(topics: &TopicList<'_>, blocks: &[TopicPartitions<'_>], places: &mut Vec<u32>) -> bool {
+fn find_all(topics: &TopicList<'_>, blocks: &[TopicPartitions<'_>], places: &mut Vec<u32>) {
     let finder = topics.finder();
-    let mut all = true;
     places.clear();
-    places.extend(blocks.iter().map(|block| {
-        finder.find(block.topic).unwrap_or_else(|| {
-            all = false;
-            NOWHERE
-        })
-    }));
-    all
+    places.extend(blocks.iter().map(|block| finder.find(block.topic)));
 }
 
-/// No place.
-const NOWHERE: u32 = u32::MAX;
-
-/// Numbers up to here, so that a sign bit says that something is wrong.
-const SPACE_MAX: u64 = 1 << 31;
+/// So many numbers at most, so that a sign bit says that something is wrong.
+const SPACE_MAX: u64 = i32::MAX as u64;
 
 /// So many numbers are written at once.
 const AHEAD: usize = 3;
 
-/// Writes the claims' numbers to the front of `numbers`, which has room for [`AHEAD`] more, and says whether the topics
-/// ascend and no block begins with a negative partition.
+/// Writes the claims' numbers to the front of `numbers`, which has room for [`AHEAD`] more, and says whether all
+/// topics have a place, these ascend and no block begins with a negative partition.
 #[inline(never)]
 fn gather(blocks: &[TopicPartitions<'_>], places: &[u32], stride: u32, numbers: &mut [u32]) -> bool {
     let mut rest = numbers;
@@ -139,12 +129,20 @@ fn gather(blocks: &[TopicPartitions<'_>], places: &[u32], stride: u32, numbers: 
                 let middle = block.partitions.get(1).unwrap_or(first);
                 *three = [first, middle, last].map(number);
             }
-            _ => rest.iter_mut().zip(block.partitions).for_each(|(to, partition)| *to = number(partition)),
+            _ => number_all(block.partitions, base, rest),
         }
         let Some((_, behind)) = rest.split_at_mut_checked(block.partitions.len()) else { return false };
         rest = behind;
     }
     wrong <= i32::MAX as u32
+}
+
+/// Writes the numbers of more partitions than three.
+#[inline(never)]
+fn number_all(partitions: &[i32], base: u32, numbers: &mut [u32]) {
+    for (to, &partition) in numbers.iter_mut().zip(partitions) {
+        *to = base.wrapping_add(partition as u32);
+    }
 }
 
 /// Whether a list of counts has so many entries at least.

@@ -20,7 +20,7 @@ pub struct TopicList<'a> {
     /// The names if they were not given so; else empty. A `Cow` would tie all lifetimes to each other.
     sorted: Vec<&'a str>,
     seal: u32,
-    /// An open table of places plus one, by the names' hashes; 0 is an empty slot, and half of them are empty.
+    /// An open table of places, by the names' hashes; half of the slots are empty, which is [`NOWHERE`].
     slots: Vec<u32>,
     /// For the names that share the lowest bits of their hashes, from which bit on these say the slot: chosen so that
     /// each name has a slot for itself, as far as there is such a choice.
@@ -80,13 +80,13 @@ pub(super) struct Finder<'l, 'a> {
 }
 
 impl Finder<'_, '_> {
-    /// Where `name` is.
+    /// Where `name` is, or [`NOWHERE`].
     ///
     /// Cost: one hash and one comparison, without a branch that can't be foreseen. Walking along the list, which is
     /// sorted as the names asked for mostly are, was twice as slow: how many names to skip is anybody's guess. So was a
     /// table in which a fifth of the names were not at the first look: whether one is can't be foreseen either.
     #[inline]
-    pub(super) fn find(&self, name: &str) -> Option<u32> {
+    pub(super) fn find(&self, name: &str) -> u32 {
         // Names of 8 to 16 bytes are two words that overlap, and equal if those are: no loop and no call.
         let bytes = name.as_bytes();
         let (Some(first), Some(last), true) =
@@ -104,33 +104,37 @@ impl Finder<'_, '_> {
     }
 
     #[inline(never)]
-    fn find_long(&self, name: &str) -> Option<u32> {
+    fn find_long(&self, name: &str) -> u32 {
         self.probe(hash(name.as_bytes()), |known| same(known, name))
     }
 
     #[inline]
-    fn probe(&self, hash: u64, is: impl Fn(&str) -> bool) -> Option<u32> {
-        let mut slot = self.first_slot(hash);
+    fn probe(&self, hash: u64, is: impl Fn(&str) -> bool) -> u32 {
+        let Some(mut slot) = self.first_slot(hash) else { return NOWHERE };
         loop {
-            let place = self.slots.get(slot).copied().unwrap_or(0).checked_sub(1)?;
-            if self.names.get(place as usize).is_some_and(|known| is(known)) {
-                return Some(place);
+            let Some(&place) = self.slots.get(slot) else { return NOWHERE };
+            // In an empty slot is no place in the list.
+            let Some(known) = self.names.get(place as usize) else { return NOWHERE };
+            if is(known) {
+                return place;
             }
             slot = slot.wrapping_add(1) & self.slots.len().wrapping_sub(1);
         }
     }
 
     #[inline]
-    fn first_slot(&self, hash: u64) -> usize {
-        let bucket = hash as usize & self.shifts.len().wrapping_sub(1);
-        let shift = self.shifts.get(bucket).map_or(0, |&shift| u32::from(shift));
-        hash.wrapping_shr(shift) as usize & self.slots.len().wrapping_sub(1)
+    fn first_slot(&self, hash: u64) -> Option<usize> {
+        let shift = self.shifts.get(hash as usize & self.shifts.len().wrapping_sub(1))?;
+        Some(hash.wrapping_shr(u32::from(*shift)) as usize & self.slots.len().wrapping_sub(1))
     }
 }
 
+/// The place of a name that is not in the list.
+pub(super) const NOWHERE: u32 = u32::MAX;
+
 /// Gives each of the sorted names a slot: first those that share the bits of their hashes with many, while there is room.
 fn table(names: &[&str]) -> (Vec<u32>, Vec<u8>) {
-    let mut slots = vec![0; names.len().saturating_mul(2).next_power_of_two()];
+    let mut slots = vec![NOWHERE; names.len().saturating_mul(2).next_power_of_two()];
     let mut shifts = vec![0; names.len().div_ceil(2).next_power_of_two()];
     let bucket_mask = shifts.len().wrapping_sub(1);
     let shift_max = u64::BITS.saturating_sub(slots.len().trailing_zeros()).min(63) as u8;
@@ -167,14 +171,14 @@ fn table(names: &[&str]) -> (Vec<u32>, Vec<u8>) {
 /// Buckets of more names are as ones of so many.
 const MANY: u8 = 8;
 
-/// The places plus one and the hashes of a bucket's names.
+/// The places and the hashes of a bucket's names.
 fn bucket(chain: &[(u64, u32)], first: u32) -> impl Iterator<Item = (u32, u64)> {
     let mut next = first;
     core::iter::from_fn(move || {
         let place = next;
         let (hash, then) = *chain.get((place as usize).checked_sub(1)?)?;
         next = then;
-        Some((place, hash))
+        Some((place.wrapping_sub(1), hash))
     })
 }
 
@@ -184,11 +188,11 @@ fn settle(chain: &[(u64, u32)], first: u32, shift: u8, slots: &mut [u32]) -> boo
     let slot = |hash: u64| hash.wrapping_shr(u32::from(shift)) as usize & mask;
     for (done, (place, hash)) in bucket(chain, first).enumerate() {
         match slots.get_mut(slot(hash)) {
-            Some(free @ 0) => *free = place,
+            Some(free @ &mut NOWHERE) => *free = place,
             _ => {
                 for (_, hash) in bucket(chain, first).take(done) {
                     if let Some(taken) = slots.get_mut(slot(hash)) {
-                        *taken = 0;
+                        *taken = NOWHERE;
                     }
                 }
                 return false;
@@ -205,7 +209,7 @@ fn crowd(chain: &[(u64, u32)], first: u32, slots: &mut [u32]) {
     for (place, hash) in bucket(chain, first) {
         let from = hash as usize & mask;
         let mut after = (0..slots.len()).map(|step| from.wrapping_add(step) & mask);
-        if let Some(empty) = after.find(|&slot| slots.get(slot) == Some(&0))
+        if let Some(empty) = after.find(|&slot| slots.get(slot) == Some(&NOWHERE))
             && let Some(slot) = slots.get_mut(empty)
         {
             *slot = place;
@@ -281,11 +285,11 @@ mod tests {
         let all: Vec<&str> = names.iter().chain(&short).chain(&short).map(String::as_str).collect();
         let list = TopicList::new(&all).unwrap();
         for name in &all {
-            let first = list.names().iter().position(|known| known == name);
-            assert_eq!(list.finder().find(name).map(|place| place as usize), first, "{name}");
+            let first = list.names().iter().position(|known| known == name).unwrap();
+            assert_eq!(list.finder().find(name) as usize, first, "{name}");
         }
         for strange in ["", "m", "team-0-orders-of-500-events", "team-1-orders-of-0-events"] {
-            assert_eq!(list.finder().find(strange).is_some(), all.contains(&strange), "{strange}");
+            assert_eq!(list.finder().find(strange) != NOWHERE, all.contains(&strange), "{strange}");
         }
         // And nearly all of them at the first look.
         for text in ["t", "topic-", "orders-of-team-", "a-rather-long-name-of-a-topic-"] {
@@ -294,14 +298,15 @@ mod tests {
                     (0..count).map(|number| alloc::format!("{text}{number:05}")).collect();
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
                 let list = TopicList::new(&names).unwrap();
-                let first =
-                    |name: &&str| list.slots[list.finder().first_slot(hash(name.as_bytes()))] as usize;
-                let hit = names.iter().zip(1..).filter(|(name, place)| first(name) == *place).count();
+                let first = |name: &&str| {
+                    list.slots[list.finder().first_slot(hash(name.as_bytes())).unwrap()] as usize
+                };
+                let hit = names.iter().zip(0..).filter(|(name, place)| first(name) == *place).count();
                 assert!(hit * 100 >= count * 98, "{text}: {hit} of {count}");
             }
         }
-        assert_eq!(TopicList::new(&[]).unwrap().finder().find("a"), None);
-        assert_eq!(TopicList::default().finder().find("a"), None);
+        assert_eq!(TopicList::new(&[]).unwrap().finder().find("a"), NOWHERE);
+        assert_eq!(TopicList::default().finder().find("a"), NOWHERE);
     }
 
     #[test]
