@@ -180,7 +180,6 @@ impl<'a> CompactFields<'a> {
         let payload_len = usize::try_from(choice.len).unwrap_or(usize::MAX);
         let covered_len = out.len().saturating_sub(CHECKSUM_LEN);
         let (head, rest) = out.split_at_mut(covered_len.saturating_sub(payload_len));
-        let payload = rest.get_mut(..payload_len).unwrap_or_default();
         let blocks = if let Owned::Blocks(blocks) = self.owned { blocks } else { &[] };
 
         let mut writer = Writer::new(SliceSink::new(head));
@@ -224,27 +223,38 @@ impl<'a> CompactFields<'a> {
         let given = stride.map_or(Given::Bases(&scratch.bases), Given::Stride);
         match self.owned {
             Owned::Blocks(_) => match scratch.listed.strided() {
-                Some(strided) => fill(&strided, given, layout, payload)?,
-                None => fill(&scratch.listed.keys(), given, layout, payload)?,
+                Some(strided) => fill(&strided, given, layout, rest)?,
+                None => fill(&scratch.listed.keys(), given, layout, rest)?,
             },
-            Owned::Row { words, ranges } => fill(&Row { words, ranges }, given, layout, payload)?,
+            Owned::Row { words, ranges } => fill(&Row { words, ranges }, given, layout, rest)?,
         }
         let (covered, stated) = out.split_at_mut(covered_len);
         let sum = checksum(self.topics.seal(), covered).to_be_bytes();
-        stated.iter_mut().zip(sum).for_each(|(to, byte)| *to = byte);
+        if let Some(stated) = stated.first_chunk_mut() {
+            *stated = sum;
+        }
         Ok(())
     }
 }
 
-/// Writes the payload.
-fn fill<S: Source>(source: &S, given: Given<'_>, layout: &Layout, out: &mut [u8]) -> Result<(), EncodeError> {
+/// Writes the payload to the front of `out`; the checksum that goes behind it is still to be written.
+fn fill<S: Source>(
+    source: &S,
+    given: Given<'_>,
+    layout: &Layout,
+    mut out: &mut [u8],
+) -> Result<(), EncodeError> {
     let numbers = Numbers { source, given };
-    match layout.choice.encoding {
+    let choice = &layout.choice;
+    if choice.encoding != Encoding::Rice {
+        out = out.get_mut(..usize::try_from(choice.len).unwrap_or(usize::MAX)).unwrap_or_default();
+    }
+    match choice.encoding {
         Encoding::Runs => write_runs(&numbers, &mut Writer::new(SliceSink::new(out)))?,
         Encoding::Deltas => write_deltas(&numbers, &mut Writer::new(SliceSink::new(out)))?,
         Encoding::Roaring => {
             out.fill(0);
-            roaring::write(&numbers, layout.choice.outline, out);
+            roaring::write(&numbers, choice.outline, out);
         }
         Encoding::Bits => {
             out.fill(0);
@@ -255,8 +265,8 @@ fn fill<S: Source>(source: &S, given: Given<'_>, layout: &Layout, out: &mut [u8]
             let (head, codes) = out.split_at_mut(usize::try_from(head_len).unwrap_or(0).min(out.len()));
             let mut writer = Writer::new(SliceSink::new(head));
             writer.uvar(layout.count)?;
-            writer.raw(&[layout.choice.k as u8])?;
-            rice::write(&numbers, u64::from(layout.count), layout.choice.k, codes);
+            writer.raw(&[choice.k as u8])?;
+            rice::write(&numbers, u64::from(layout.count), choice.k, codes);
         }
     }
     Ok(())

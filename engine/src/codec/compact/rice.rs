@@ -22,28 +22,24 @@ pub(super) const fn low_len(count: u64, k: u32) -> u64 {
     count.saturating_mul(k as u64).div_ceil(8)
 }
 
-/// Writes low bits and unary part into `out`, which has the exact length; what was in it does not matter.
+/// Writes low bits and unary part to the front of `out`; what was in it does not matter, and what is in the seven bytes
+/// behind them neither, if there are any: they may be written over.
 pub(super) fn write<S: Source>(numbers: &Numbers<'_, S>, count: u64, k: u32, out: &mut [u8]) {
-    let Ok(low_len) = usize::try_from(low_len(count, k)) else { return };
-    let Some((low, high)) = out.split_at_mut_checked(low_len) else { return };
-    let (mut low, mut high) = (Stream::new(low), Stream::new(high));
+    let low_len = usize::try_from(low_len(count, k)).unwrap_or(usize::MAX).min(out.len());
+    let (mut low, mut unary) = (Hand::default(), Hand::default());
     numbers.each_piece(|deltas| {
-        low.put_low(deltas, k);
-        high.put_unary(deltas, k);
+        // Words of low bits go over the beginning of the unary part if it is still to be written.
+        let low_end = if deltas.len() as u64 == count { out.len() } else { low_len };
+        low = low.push_low(out.get_mut(..low_end).unwrap_or_default(), deltas, k);
+        unary = unary.push_unary(out.get_mut(low_len..).unwrap_or_default(), deltas, k);
     });
 }
 
-/// Bits written one behind the other, from the lowest of the first byte on.
+/// Where a stream of bits is, which are written one behind the other from the lowest of the first byte on.
 ///
 /// Whole words go to the memory at any byte, each over the last one's upper end, *because* there is then no branch on
-/// how many bits are in hand.
-struct Stream<'w> {
-    out: &'w mut [u8],
-    hand: Hand,
-}
-
-/// Where a stream is. Two words, which go through registers.
-#[derive(Debug, Clone, Copy)]
+/// how many bits are in hand. By value, *because* it stays in registers so: what goes to `out` can't touch it.
+#[derive(Debug, Clone, Copy, Default)]
 struct Hand {
     /// So many bits were appended.
     at: usize,
@@ -63,6 +59,40 @@ impl Hand {
         put_word(out, self.at >> 3, bits);
         let at = self.at.wrapping_add(len as usize);
         Self { at, bits: bits.wrapping_shr(held.wrapping_add(len) & 0x38) }
+    }
+
+    /// Appends the lowest `k` bits of each.
+    fn push_low(mut self, out: &mut [u8], deltas: &[u32], k: u32) -> Self {
+        let mask = !u32::MAX.wrapping_shl(k);
+        let (fours, rest) = deltas.as_chunks::<4>();
+        let two = k.wrapping_mul(2);
+        let pair = |a: u32, b: u32| u64::from(a & mask) | u64::from(b & mask).wrapping_shl(k);
+        if two.wrapping_mul(2) <= MOST {
+            for &[a, b, c, d] in fours {
+                self = self.push(out, pair(a, b) | pair(c, d).wrapping_shl(two), two.wrapping_mul(2));
+            }
+        } else {
+            for &[a, b, c, d] in fours {
+                for each in [a, b, c, d] {
+                    self = self.push(out, u64::from(each & mask), k);
+                }
+            }
+        }
+        for &each in rest {
+            self = self.push(out, u64::from(each & mask), k);
+        }
+        self
+    }
+
+    /// Appends what is above the lowest `k` bits of each: so many zeros and a one.
+    fn push_unary(mut self, out: &mut [u8], deltas: &[u32], k: u32) -> Self {
+        let (eights, rest) = deltas.as_chunks::<8>();
+        for eight in eights {
+            let (bits, len) = codes(eight, k);
+            self = if len <= MOST { self.push(out, bits, len) } else { self.push_each(out, eight, k) };
+        }
+        let (bits, len) = codes(rest, k);
+        if len <= MOST { self.push(out, bits, len) } else { self.push_each(out, rest, k) }
     }
 
     /// Appends codes, one of which may be long.
@@ -85,52 +115,14 @@ impl Hand {
     }
 }
 
-impl<'w> Stream<'w> {
-    const fn new(out: &'w mut [u8]) -> Self {
-        Self { out, hand: Hand { at: 0, bits: 0 } }
-    }
-
-    /// Appends the lowest `k` bits of each.
-    fn put_low(&mut self, deltas: &[u32], k: u32) {
-        // In registers: what goes to `out` may not touch it.
-        let (out, mut hand) = (&mut *self.out, self.hand);
-        let mask = !u32::MAX.wrapping_shl(k);
-        let (fours, rest) = deltas.as_chunks::<4>();
-        let two = k.wrapping_mul(2);
-        let pair = |a: u32, b: u32| u64::from(a & mask) | u64::from(b & mask).wrapping_shl(k);
-        if two.wrapping_mul(2) <= MOST {
-            for &[a, b, c, d] in fours {
-                hand = hand.push(out, pair(a, b) | pair(c, d).wrapping_shl(two), two.wrapping_mul(2));
-            }
-        } else {
-            for &[a, b, c, d] in fours {
-                for each in [a, b, c, d] {
-                    hand = hand.push(out, u64::from(each & mask), k);
-                }
-            }
-        }
-        for &each in rest {
-            hand = hand.push(out, u64::from(each & mask), k);
-        }
-        self.hand = hand;
-    }
-
-    /// Appends what is above the lowest `k` bits of each: so many zeros and a one.
-    fn put_unary(&mut self, deltas: &[u32], k: u32) {
-        let (out, mut hand) = (&mut *self.out, self.hand);
-        let (eights, rest) = deltas.as_chunks::<8>();
-        for eight in eights {
-            // All codes of a piece together are below 2^32 bits, as all numbers are.
-            let (mut bits, mut len) = (0_u64, 0_u32);
-            for delta in eight {
-                let at = len.wrapping_add(delta.wrapping_shr(k));
-                bits |= 1_u64.wrapping_shl(at);
-                len = at.wrapping_add(1);
-            }
-            hand = if len <= MOST { hand.push(out, bits, len) } else { hand.push_each(out, eight, k) };
-        }
-        self.hand = hand.push_each(out, rest, k);
-    }
+/// The unary codes of some numbers and how long they are together; below 2^32 bits, as all numbers are. Bits are those
+/// of a word only if that is long enough.
+#[inline]
+fn codes(deltas: &[u32], k: u32) -> (u64, u32) {
+    deltas.iter().fold((0, 0), |(bits, len), delta| {
+        let at = len.wrapping_add(delta.wrapping_shr(k));
+        (bits | 1_u64.wrapping_shl(at), at.wrapping_add(1))
+    })
 }
 
 /// Writes the word at a byte, or as much of it as there is room for.
