@@ -148,6 +148,83 @@ fn order_and_repetition_never_count() {
     round_trip(&names, &[block("gone", &[1]), block("a", &[0])], None, Some("r"));
 }
 
+/// Claims in order are numbered at once, others by sorting, bits as they come: by whichever way, the same bytes.
+#[test]
+fn every_way_of_giving_the_same_claims_writes_the_same_bytes() {
+    let mut random = Random(61);
+    let names = topic_names(90);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let topics = TopicList::new(&names).unwrap();
+    let mut scratch = CompactScratch::default();
+    let mut buffer = vec![0xa5; 1 << 20];
+    for (per_topic, count) in
+        [(1, 40), (4, 9), (7, 300), (64, 65), (1_000, 100), (3_000, 2_000), (1 << 16, 130)]
+    {
+        for _ in 0..if count > 1_000 { 2 } else { 8 } {
+            let claims = scattered(&mut random, count, per_topic * 90);
+            let owned = by_topic(claims.iter().copied(), per_topic);
+            let mut untidy = owned.clone();
+            let at = random.below(untidy.len() as u64) as usize;
+            untidy[at].1.reverse();
+            let again = untidy[at].1[0];
+            untidy.push((untidy[at].0, vec![again]));
+            let by = random.below(owned.len() as u64 + 1) as usize;
+            untidy.rotate_left(by);
+            let mut words = vec![0_u64; (per_topic as usize * 90).div_ceil(64)];
+            claims.iter().for_each(|claim| words[(claim / 64) as usize] |= 1 << (claim % 64));
+            let ranges: Vec<_> =
+                (0..90_u32).map(|at| at * per_topic as u32..(at + 1) * per_topic as u32).collect();
+            let (tidy, untidy) = (fields(&names, &owned), fields(&names, &untidy));
+            for encoding in Encoding::ALL.map(Some).into_iter().chain([None]) {
+                let ways = [
+                    Owned::Blocks(&tidy),
+                    Owned::Blocks(&untidy),
+                    Owned::Row { words: &words, ranges: &ranges },
+                ];
+                let [first, others @ ..] = ways.map(|owned| {
+                    let fields =
+                        CompactFields { owned, encoding, generation: Some(3), ..CompactFields::new(&topics) };
+                    let len = fields.encode_into(&mut scratch, &mut buffer).unwrap();
+                    buffer[..len].to_vec()
+                });
+                others.iter().for_each(|other| assert_eq!(&first, other, "{per_topic} {count} {encoding:?}"));
+                let list = list(&names);
+                let read = CompactUserData::decode(&first, crate::compact_properties::names(&list)).unwrap();
+                let claimed = read
+                    .claims()
+                    .map(|claim| u64::from(claim.topic) * per_topic + u64::from(claim.partition));
+                assert!(claimed.eq(claims.iter().copied()), "{per_topic} {count} {encoding:?}");
+            }
+        }
+    }
+}
+
+/// Wherever a negative partition is, and however it looks among others as an unsigned number.
+#[test]
+fn a_negative_partition_is_refused_anywhere() {
+    let names = topic_names(4);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let topics = TopicList::new(&names).unwrap();
+    for negative in [-1, -2, -3, -900, i32::MIN, i32::MIN + 1_000] {
+        for len in [1, 2, 3, 4, 9] {
+            for at in 0..len {
+                let mut partitions: Vec<i32> = (0..len).map(|nth| nth as i32 * 400 + 5).collect();
+                partitions[at] = negative;
+                for topic in 0..4 {
+                    let mut owned: ByTopic = (0..4).map(|topic| (topic, vec![1, 999])).collect();
+                    owned[topic].1 = partitions.clone();
+                    let owned = fields(&names, &owned);
+                    let written =
+                        CompactFields { owned: Owned::Blocks(&owned), ..CompactFields::new(&topics) }
+                            .encode();
+                    let error = written.expect_err("there is no such partition");
+                    assert_eq!((error.field, error.kind), ("partition", EncodeErrorKind::OutOfRange));
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn what_cannot_be_said_is_refused_and_says_why() {
     let topics = TopicList::new(&["a", "b", "c"]).unwrap();

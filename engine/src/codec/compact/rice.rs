@@ -107,7 +107,7 @@ impl Hand {
                     between.fill(0);
                 }
                 zeros = at as u32 & 7;
-                self = Self { at: at & !7, bits: if at >> 3 == self.at >> 3 { self.bits } else { 0 } };
+                self = Self { at: at & !7, bits: 0 };
             }
             self = self.push(out, 1_u64.wrapping_shl(zeros), zeros.wrapping_add(1));
         }
