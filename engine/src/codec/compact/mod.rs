@@ -53,10 +53,7 @@
 //! # Reading and writing
 //!
 //! For that group, on an idle machine, it is read 1.4 times as fast as the sticky format, and a leader's round takes less by
-//! a fifth (`cargo bench -p tenure-bench --bench compact`). Writing it takes a quarter longer: 6.8 ns a partition beside
-//! 5.4 where the claims are in a cache, 12.2 beside 9.4 where they are not. Kafka's format copies names; this one finds
-//! each in the list. It does so, and all else, without branches that depend on what is owned: a wrong guess of the
-//! processor costs as much as writing two partitions, and with such branches it took 2.7 times as long as the other.
+//! a fifth. Writing it took twice as long without link-time optimisation (`cargo bench -p tenure-bench --bench compact`).
 //!
 //! [`CompactUserData`] borrows from the bytes; [`CompactFields`] writes into the caller's. Neither allocates once a
 //! [`CompactScratch`] is warm. Errors tell apart what is not this format ([`ForeignFormat`]), cut off ([`Underflow`]),

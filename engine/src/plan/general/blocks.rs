@@ -15,7 +15,7 @@
 use alloc::vec::Vec;
 
 use super::Work;
-use super::search::{CAREFUL, CROSSING, Hunt, PLAIN};
+use super::search::{CAREFUL, FITTING, Hunt, PLAIN, TIGHT};
 use crate::group::Classes;
 
 /// Members settled together: a range of `members`. All loads are `level` or `level − 1`.
@@ -44,6 +44,7 @@ impl Work {
         self.blocks.clear();
         self.open_scopes.clear();
         self.open_scopes.push((0, self.members.len() as u32, 0));
+        self.price(classes);
         // The heavy part of a split is taken up first, so that blocks come out by falling level.
         while let Some((from, to, floor)) = self.open_scopes.pop() {
             self.settle_scope(classes, from, to, floor);
@@ -103,20 +104,57 @@ impl Work {
     }
 
     fn route_by<const FORWARD: bool>(&mut self, classes: &Classes, hunt: &Hunt) -> bool {
-        if self.route::<CAREFUL, FORWARD>(classes, hunt) {
-            return true;
+        if self.fresh {
+            return self.route_priced::<FORWARD>(classes, hunt);
         }
-        if classes.by_rack() && self.home_load.iter().all(|&load| load == 0) {
-            // Whoever is cut off must have some of another rack: one each, where the search stopped. Where
-            // partitions have a home it is mostly that which cuts off, and this would only mislead.
-            let nodes = self.load.len() + classes.len();
-            self.reached.clear();
-            self.reached.extend(self.layer_of[..nodes].iter().map(|&layer| layer >= self.base));
-            if self.route::<CROSSING, FORWARD>(classes, hunt) {
-                return true;
+        self.route::<CAREFUL, FORWARD>(classes, hunt) || self.route::<PLAIN, FORWARD>(classes, hunt)
+    }
+
+    /// Where nothing is at home: always along paths with the fewest mismatches. What a search reached before it
+    /// came to its end is priced by what the next step out of there costs, so that paths of that cost are open to
+    /// the next search; where no step leads out, nobody can be helped.
+    fn route_priced<const FORWARD: bool>(&mut self, classes: &Classes, hunt: &Hunt) -> bool {
+        let mut done = if self.priced {
+            self.seek::<TIGHT, FORWARD>(classes, hunt)
+        } else {
+            self.seek::<FITTING, FORWARD>(classes, hunt)
+        };
+        while !done {
+            let Some(step) = self.step_out::<FORWARD>(classes, hunt) else { return false };
+            for &node in &self.queue {
+                self.potential[node as usize] += if FORWARD { -step } else { step };
+            }
+            self.priced = true;
+            done = self.seek::<TIGHT, FORWARD>(classes, hunt);
+        }
+        true
+    }
+
+    /// The least cost of a step out of what the last search reached; none if none leads out.
+    fn step_out<const FORWARD: bool>(&self, classes: &Classes, hunt: &Hunt) -> Option<i64> {
+        let members = self.load.len();
+        let mut least = None;
+        let mut see = |cost: i64| least = Some(least.map_or(cost, |least: i64| least.min(cost)));
+        for &node in &self.queue {
+            let node = node as usize;
+            if FORWARD && node >= members {
+                let c = node - members;
+                for at in classes.class_start[c] as usize..classes.class_start[c + 1] as usize {
+                    let (m, a) = (classes.class_member[at] as usize, classes.class_arc[at] as usize);
+                    if self.scope[m] == hunt.scope && !self.visited(m) {
+                        see(self.foreign_cost(classes, a, m, c));
+                    }
+                }
+            } else if !FORWARD && node < members {
+                for a in classes.member_start[node] as usize..classes.member_start[node + 1] as usize {
+                    let c = classes.arc_class[a] as usize;
+                    if self.class_scope[c] == hunt.scope && !self.visited(members + c) {
+                        see(self.foreign_cost(classes, a, node, c));
+                    }
+                }
             }
         }
-        self.route::<PLAIN, FORWARD>(classes, hunt)
+        least
     }
 
     /// Splits a scope after a search without result: what a forward search reached, or a backward one did

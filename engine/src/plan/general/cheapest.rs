@@ -35,7 +35,7 @@ struct Place {
 
 impl Work {
     /// Routes all excess of the block, whose free partitions, loads and potentials are given; the terminal's
-    /// potential is 0. False if something is left that no path can take.
+    /// potential is in `terminal`. False if something is left that no path can take.
     pub(super) fn route_cheapest(&mut self, classes: &Classes, block: &Block, scope: u32) -> bool {
         let place = Place {
             scope,
@@ -50,8 +50,9 @@ impl Work {
         }
         self.frontier.fit(place.terminal + 1 + classes.len());
         self.count_optional(&place);
-        self.terminal_potential = 0;
-        self.least_potential = 0;
+        self.terminal_potential = self.terminal[scope as usize];
+        let members = &self.members[block.from as usize..block.to as usize];
+        self.least_potential = members.iter().map(|&m| self.potential[m as usize]).min().unwrap_or(0);
         self.find_firm(classes, &place);
         let mut sound = true;
         loop {

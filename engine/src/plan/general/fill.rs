@@ -1,7 +1,10 @@
 //! Water filling: free partitions go where loads are least, the narrowest classes first.
 
+use alloc::vec::Vec;
+
 use super::Work;
 use crate::group::{Classes, Group};
+use crate::plan::spread::resize;
 
 impl Work {
     /// Starts from everyone at home and hands out what is free, class by class; then once more, each class
@@ -89,44 +92,55 @@ impl Work {
         let members = &classes.class_member[range.clone()];
         let poured = &mut self.foreign[range.clone()];
         let load = &mut self.load;
+        if classes.by_rack() {
+            let (levels, spare) = (&mut self.levels, &mut self.spare);
+            let fitting = list_fitting(members, &classes.class_mismatch[range], poured, load, levels, spare);
+            if fitting {
+                let (level, mut rest) = water_level(levels, many);
+                for (&at, &before) in spare.iter().zip(&*levels) {
+                    let after = before.max(level + u32::from(rest > 0));
+                    rest -= u32::from(rest > 0 && after > before);
+                    poured[at as usize] = after - before;
+                    load[members[at as usize] as usize] = after;
+                }
+                return;
+            }
+        }
         self.levels.clear();
         self.levels
             .extend(members.iter().zip(&*poured).map(|(&member, &poured)| load[member as usize] - poured));
-        self.spare.clear();
-        if classes.by_rack() {
-            let mismatch = &classes.class_mismatch[range];
-            self.spare.extend((0..members.len() as u32).filter(|&at| !mismatch[at as usize]));
-        }
-        if self.spare.is_empty() {
-            let (level, mut rest) = water_level(&self.levels, many);
-            for ((&member, poured), &before) in members.iter().zip(poured).zip(&self.levels) {
-                let room = u64::from(level) + u64::from(rest > 0);
-                let after = room.max(u64::from(before)) as u32;
-                rest -= u32::from(rest > 0 && after > before);
-                *poured = after - before;
-                load[member as usize] = after;
-            }
-            return;
-        }
-        for ((&member, poured), &before) in members.iter().zip(&mut *poured).zip(&self.levels) {
-            *poured = 0;
-            load[member as usize] = before;
-        }
-        for (to, &at) in self.spare.iter().enumerate() {
-            self.levels[to] = self.levels[at as usize];
-        }
-        self.levels.truncate(self.spare.len());
         let (level, mut rest) = water_level(&self.levels, many);
-        for (&at, &before) in self.spare.iter().zip(&self.levels) {
-            let room = u64::from(level) + u64::from(rest > 0);
-            if u64::from(before) < room {
-                let up = room as u32 - before;
-                rest = rest.saturating_sub(1);
-                load[members[at as usize] as usize] += up;
-                poured[at as usize] = up;
-            }
+        for ((&member, poured), &before) in members.iter().zip(poured).zip(&self.levels) {
+            let after = before.max(level + u32::from(rest > 0));
+            rest -= u32::from(rest > 0 && after > before);
+            *poured = after - before;
+            load[member as usize] = after;
         }
     }
+}
+
+/// Lists the places and loads of the subscribers in a fitting rack, without what the class poured. False if there
+/// are none.
+fn list_fitting(
+    members: &[u32],
+    mismatches: &[bool],
+    poured: &[u32],
+    load: &[u32],
+    levels: &mut Vec<u32>,
+    places: &mut Vec<u32>,
+) -> bool {
+    resize(levels, members.len());
+    resize(places, members.len());
+    let mut fitting = 0;
+    // Who fits is as good as random: no branch depends on it.
+    for (at, ((&member, &mismatch), &poured)) in members.iter().zip(mismatches).zip(poured).enumerate() {
+        levels[fitting] = load[member as usize] - poured;
+        places[fitting] = at as u32;
+        fitting += usize::from(!mismatch);
+    }
+    levels.truncate(fitting);
+    places.truncate(fitting);
+    fitting > 0
 }
 
 /// The greatest level up to which `many` fill all `loads` below it, and how many are left over then; fewer

@@ -16,8 +16,10 @@ mod frontier;
 mod homes;
 mod moves;
 mod parallel;
+mod prices;
 mod realize;
 mod search;
+mod seek;
 
 use alloc::vec::Vec;
 
@@ -86,8 +88,9 @@ pub(super) struct Work {
     targets: Vec<u32>,
     path: Vec<(u32, u32)>,
     forward: bool,
-    /// What the last careful search reached, members and classes.
-    reached: Vec<bool>,
+    /// Whether racks count and nobody has anything at home; and whether levelling has set potentials then.
+    fresh: bool,
+    priced: bool,
     /// Search by cost: the terminal's potential, how many more members are at the level than shall be, what
     /// was found so far, and members that lead to the terminal at its distance.
     frontier: Frontier,
@@ -136,7 +139,6 @@ impl Work {
         reserve(&mut self.unsettled, members);
         reserve(&mut self.forced, classes);
         reserve(&mut self.firm, classes);
-        reserve(&mut self.reached, members + classes);
         reserve(&mut self.away, members);
         reserve(&mut self.path, members + classes + 1);
     }
@@ -170,7 +172,6 @@ impl Work {
             + self.away.capacity()
             + self.forced.capacity()
             + self.firm.capacity()
-            + self.reached.capacity()
             + self.blocks.capacity() * size_of::<Block>()
             + self.frontier.memory_usage()
     }

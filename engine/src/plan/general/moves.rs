@@ -29,6 +29,12 @@ impl Work {
         back + self.rack_cost(classes, a, c) + self.potential[self.load.len() + c] - self.potential[m]
     }
 
+    /// Reduced cost of the member taking a partition of the class, of which it lacks none of its own.
+    #[inline]
+    pub(super) fn foreign_cost(&self, classes: &Classes, a: usize, m: usize, c: usize) -> i64 {
+        self.rack_cost(classes, a, c) + self.potential[self.load.len() + c] - self.potential[m]
+    }
+
     #[inline]
     fn rack_cost(&self, classes: &Classes, a: usize, c: usize) -> i64 {
         if self.mismatched(classes, a, c) { self.weights.mismatch } else { 0 }
@@ -36,16 +42,19 @@ impl Work {
 
     /// Whether a partition of the class is in a wrong rack here and could be in a right one elsewhere.
     #[inline]
-    fn mismatched(&self, classes: &Classes, a: usize, c: usize) -> bool {
+    pub(super) fn mismatched(&self, classes: &Classes, a: usize, c: usize) -> bool {
         classes.mismatch.get(a) == Some(&true) && !self.forced[c]
     }
 
     /// Makes moves fewest in every block. False if a block resisted, which would be a fault of ours.
     pub(super) fn settle_moves(&mut self, classes: &Classes, workers: &mut [Self]) -> bool {
-        self.potential.clear();
-        self.potential.resize(self.load.len() + classes.len(), 0);
         self.terminal.clear();
         self.terminal.resize(self.blocks.len(), 0);
+        if self.priced {
+            return self.settle_priced(classes, workers);
+        }
+        self.potential.clear();
+        self.potential.resize(self.load.len() + classes.len(), 0);
         self.racks = self.any_mismatch(classes);
         if !self.any_away && !self.racks {
             // Nobody moved, nobody is in a wrong rack: nothing can be better, and potentials 0 show it.
@@ -62,15 +71,20 @@ impl Work {
             }
         }
         let sound = self.settle_blocks(classes, workers);
-        for (c, _) in self.forced.iter().enumerate().filter(|(_, forced)| **forced) {
-            self.potential[self.load.len() + c] -= self.weights.mismatch;
-        }
+        self.shift_forced(-self.weights.mismatch);
         sound
+    }
+
+    /// Changes the potentials of forced classes.
+    pub(super) fn shift_forced(&mut self, by: i64) {
+        for (price, &forced) in self.potential[self.load.len()..].iter_mut().zip(&self.forced) {
+            *price += if forced { by } else { 0 };
+        }
     }
 
     /// Finds the classes that no member of their block has in a right rack. Their mismatches are the same in
     /// every plan: they cost nothing here, and a potential lower by one mismatch accounts for them.
-    fn find_forced(&mut self, classes: &Classes) {
+    pub(super) fn find_forced(&mut self, classes: &Classes) {
         self.forced.clear();
         self.forced.resize(classes.len(), self.racks);
         if !self.racks {
@@ -107,7 +121,7 @@ impl Work {
     }
 
     /// Numbers scopes by block, and lists the classes of each block.
-    fn list_block_classes(&mut self, classes: &Classes) {
+    pub(super) fn list_block_classes(&mut self, classes: &Classes) {
         self.number_scopes();
         self.class_list.clear();
         self.class_scope.clear();
@@ -192,7 +206,9 @@ impl Work {
         let end = self.class_list.partition_point(|&c| self.class_scope[c as usize] <= number as u32);
         self.block_classes.clear();
         self.block_classes.extend_from_slice(&self.class_list[begin..end]);
-        self.go_home(classes, block, number as u32);
+        if !self.priced {
+            self.go_home(classes, block, number as u32);
+        }
         self.route_cheapest(classes, block, number as u32)
     }
 

@@ -63,6 +63,7 @@ impl Work {
         self.blocks.extend_from_slice(&of.blocks);
         self.weights = of.weights;
         self.racks = of.racks;
+        self.priced = of.priced;
     }
 
     /// Takes a block over from the worker that settled it.

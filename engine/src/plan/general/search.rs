@@ -20,8 +20,10 @@ pub(super) const PLAIN: u8 = 0;
 /// another rack.
 pub(super) const CAREFUL: u8 = 1;
 
-/// As careful, but a path may take one of another rack where it leaves what a careful search reached.
-pub(super) const CROSSING: u8 = 2;
+/// Where nothing is at home: a partition goes only to a rack that fits, if any does.
+pub(super) const FITTING: u8 = 2;
+/// Where nothing is at home and nodes have prices: along cheapest paths.
+pub(super) const TIGHT: u8 = 3;
 
 /// Where and between which loads a search runs.
 #[derive(Clone, Copy, Debug)]
@@ -132,7 +134,7 @@ impl Work {
         !self.targets.is_empty()
     }
 
-    fn begin_layers(&mut self) {
+    pub(super) fn begin_layers(&mut self) {
         self.base = self.top + 1;
         if self.base > u32::MAX / 2 {
             self.layer_of.fill(0);
@@ -151,13 +153,13 @@ impl Work {
     }
 
     #[inline]
-    fn is_target<const FORWARD: bool>(&self, hunt: &Hunt, m: usize) -> bool {
+    pub(super) fn is_target<const FORWARD: bool>(&self, hunt: &Hunt, m: usize) -> bool {
         if FORWARD { self.load[m] < hunt.low } else { self.load[m] > hunt.high }
     }
 
     /// Whether a search going forward (backward) may step from a member to a class.
     #[inline]
-    fn open<const MODE: u8, const FORWARD: bool>(
+    pub(super) fn open<const MODE: u8, const FORWARD: bool>(
         &self,
         classes: &Classes,
         hunt: &Hunt,
@@ -170,18 +172,24 @@ impl Work {
 
     /// Whether the member may give a partition of the class.
     #[inline]
-    fn gives<const MODE: u8>(&self, hunt: &Hunt, a: usize, m: usize) -> bool {
+    pub(super) fn gives<const MODE: u8>(&self, hunt: &Hunt, a: usize, m: usize) -> bool {
         let flow = self.flow[a];
         flow > 0
             && match MODE {
-                CAREFUL | CROSSING => flow > self.home[a] || self.home_load[m] > hunt.high,
+                CAREFUL => flow > self.home[a] || self.home_load[m] > hunt.high,
                 _ => true,
             }
     }
 
     /// As [`gives`](Self::gives), from a position in the class's list: what lies there mostly tells.
     #[inline]
-    fn gives_here<const MODE: u8>(&self, classes: &Classes, hunt: &Hunt, at: usize, m: usize) -> bool {
+    pub(super) fn gives_here<const MODE: u8>(
+        &self,
+        classes: &Classes,
+        hunt: &Hunt,
+        at: usize,
+        m: usize,
+    ) -> bool {
         self.foreign[at] > 0
             || ((MODE == PLAIN || self.home_load[m] > hunt.high)
                 && self.flow[classes.class_arc[at] as usize] > 0)
@@ -189,14 +197,19 @@ impl Work {
 
     /// Whether the member may take a partition of the class.
     #[inline]
-    fn takes<const MODE: u8>(&self, classes: &Classes, hunt: &Hunt, a: usize, m: usize, c: usize) -> bool {
+    pub(super) fn takes<const MODE: u8>(
+        &self,
+        classes: &Classes,
+        hunt: &Hunt,
+        a: usize,
+        m: usize,
+        c: usize,
+    ) -> bool {
         self.class_scope[c] == hunt.scope
             && match MODE {
                 CAREFUL => classes.mismatch.get(a) != Some(&true),
-                CROSSING => {
-                    classes.mismatch.get(a) != Some(&true)
-                        || self.reached[m] != self.reached[self.load.len() + c]
-                }
+                FITTING => !self.mismatched(classes, a, c),
+                TIGHT => self.foreign_cost(classes, a, m, c) == 0,
                 _ => true,
             }
     }
@@ -206,7 +219,7 @@ impl Work {
     fn give_limit<const MODE: u8>(&self, hunt: &Hunt, a: usize, m: usize) -> u32 {
         let (flow, home) = (self.flow[a], self.home[a]);
         match MODE {
-            CAREFUL | CROSSING if self.home_load[m] <= hunt.high => flow - home,
+            CAREFUL if self.home_load[m] <= hunt.high => flow - home,
             _ => flow,
         }
     }
@@ -255,7 +268,7 @@ impl Work {
 
     /// How much a node at the begin (or the end) of a path has to give or room to take.
     #[inline]
-    fn amount<const FORWARD: bool>(&self, hunt: &Hunt, node: usize, begin: bool) -> u32 {
+    pub(super) fn amount<const FORWARD: bool>(&self, hunt: &Hunt, node: usize, begin: bool) -> u32 {
         if FORWARD == begin {
             self.load[node].saturating_sub(hunt.high)
         } else {
@@ -304,7 +317,7 @@ impl Work {
     }
 
     /// Shifts up to `most` partitions along the path from `begin` (where the search began) and `target`.
-    fn shift<const MODE: u8, const FORWARD: bool>(
+    pub(super) fn shift<const MODE: u8, const FORWARD: bool>(
         &mut self,
         classes: &Classes,
         hunt: &Hunt,
