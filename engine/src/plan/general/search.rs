@@ -11,6 +11,8 @@
 //! A search that finds nothing proves something: what it visited is closed. The path stack is our own,
 //! *because* a path may be as long as there are nodes.
 
+use core::ops::Range;
+
 use super::Work;
 use crate::group::Classes;
 
@@ -24,6 +26,9 @@ pub(super) const CAREFUL: u8 = 1;
 pub(super) const FITTING: u8 = 2;
 /// Where nothing is at home and nodes have prices: along cheapest paths.
 pub(super) const TIGHT: u8 = 3;
+
+/// Members or classes from which on a frontier is wide.
+const WIDE: usize = 256;
 
 /// Where and between which loads a search runs.
 #[derive(Clone, Copy, Debug)]
@@ -85,53 +90,135 @@ impl Work {
                 self.visit(m as usize, base, classes.member_start[m as usize]);
             }
         }
-        let mut head = 0;
-        let mut last = u32::MAX;
-        while let Some(&node) = self.queue.get(head) {
-            head += 1;
-            let node = node as usize;
-            let layer = self.layer_of[node];
-            if layer >= last {
-                break;
-            }
+        // How many members and classes were reached, by turns the kind of the frontier and the other kind.
+        let (mut reached, mut opposite) = (self.queue.len(), 0);
+        let (mut begin, mut layer) = (0, base);
+        while begin < self.queue.len() && self.targets.is_empty() {
+            let end = self.queue.len();
             self.top = layer + 1;
-            if node < members {
-                for a in classes.member_start[node] as usize..classes.member_start[node + 1] as usize {
-                    let c = classes.arc_class[a] as usize;
-                    if self.layer_of[members + c] < base
-                        && self.open::<MODE, FORWARD>(classes, hunt, a, node, c)
-                    {
-                        self.visit(members + c, layer + 1, classes.class_start[c]);
-                    }
-                }
-            } else {
-                let c = node - members;
-                for at in classes.of_class(c) {
-                    let m = classes.class_member[at] as usize;
-                    if self.layer_of[m] >= base || !(one_scope || self.scope[m] == hunt.scope) {
-                        continue;
-                    }
-                    // Seen from the class the step is taken the other way round.
-                    let passes = if FORWARD {
-                        self.takes::<MODE>(classes, hunt, classes.class_arc[at] as usize, m, c)
-                    } else {
-                        self.gives_here::<MODE>(classes, hunt, at, m)
-                    };
-                    if passes {
-                        self.visit(m, layer + 1, classes.member_start[m]);
-                        if self.is_target::<FORWARD>(hunt, m) {
-                            self.targets.push(m as u32);
-                            last = layer + 1;
-                            offered += u64::from(self.amount::<FORWARD>(hunt, m, false));
-                            if offered >= 2 * asked {
-                                return true;
+            let by_members = (self.queue[begin] as usize) < members;
+            let all = if by_members { classes.len() } else { (hunt.to - hunt.from) as usize };
+            let rest = all - opposite;
+            // Where the frontier is wide and little is left to reach, what is left asks the frontier.
+            let ask = one_scope && end - begin >= WIDE && end - begin > rest / 2;
+            match (by_members, ask) {
+                (true, false) => self.classes_after::<MODE, FORWARD>(classes, hunt, begin..end, layer),
+                (true, true) => self.classes_before::<MODE, FORWARD>(classes, hunt, layer),
+                (false, false) => {
+                    for at in begin..end {
+                        let c = self.queue[at] as usize - members;
+                        for at in classes.of_class(c) {
+                            let m = classes.class_member[at] as usize;
+                            if self.layer_of[m] >= base || !(one_scope || self.scope[m] == hunt.scope) {
+                                continue;
+                            }
+                            // Seen from the class the step is taken the other way round.
+                            let passes = if FORWARD {
+                                self.takes::<MODE>(classes, hunt, classes.class_arc[at] as usize, m, c)
+                            } else {
+                                self.gives_here::<MODE>(classes, hunt, at, m)
+                            };
+                            if passes {
+                                self.visit(m, layer + 1, classes.member_start[m]);
+                                offered += self.offer::<FORWARD>(hunt, m);
+                                if offered >= 2 * asked {
+                                    return true;
+                                }
                             }
                         }
                     }
                 }
+                (false, true) => {
+                    for at in hunt.from..hunt.to {
+                        let m = self.members[at as usize] as usize;
+                        if self.layer_of[m] >= base || !self.follows::<MODE, FORWARD>(classes, hunt, m) {
+                            continue;
+                        }
+                        self.visit(m, layer + 1, classes.member_start[m]);
+                        offered += self.offer::<FORWARD>(hunt, m);
+                        if offered >= 2 * asked {
+                            return true;
+                        }
+                    }
+                }
             }
+            (reached, opposite) = (opposite + self.queue.len() - end, reached);
+            (begin, layer) = (end, layer + 1);
         }
         !self.targets.is_empty()
+    }
+
+    /// Reaches the classes that members of the frontier, a range of the queue, lead to.
+    fn classes_after<const MODE: u8, const FORWARD: bool>(
+        &mut self,
+        classes: &Classes,
+        hunt: &Hunt,
+        frontier: Range<usize>,
+        layer: u32,
+    ) {
+        let members = self.load.len();
+        for at in frontier {
+            let m = self.queue[at] as usize;
+            for a in classes.member_start[m] as usize..classes.member_start[m + 1] as usize {
+                let c = classes.arc_class[a] as usize;
+                if self.layer_of[members + c] < self.base
+                    && self.open::<MODE, FORWARD>(classes, hunt, a, m, c)
+                {
+                    self.visit(members + c, layer + 1, classes.class_start[c]);
+                }
+            }
+        }
+    }
+
+    /// Reaches the same classes, each of those not reached yet looking for a member that leads to it.
+    fn classes_before<const MODE: u8, const FORWARD: bool>(
+        &mut self,
+        classes: &Classes,
+        hunt: &Hunt,
+        layer: u32,
+    ) {
+        let members = self.load.len();
+        for c in 0..classes.len() {
+            if self.layer_of[members + c] >= self.base {
+                continue;
+            }
+            let found = classes.of_class(c).any(|at| {
+                let m = classes.class_member[at] as usize;
+                self.layer_of[m] >= self.base
+                    && if FORWARD {
+                        self.gives_here::<MODE>(classes, hunt, at, m)
+                    } else {
+                        self.takes::<MODE>(classes, hunt, classes.class_arc[at] as usize, m, c)
+                    }
+            });
+            if found {
+                self.visit(members + c, layer + 1, classes.class_start[c]);
+            }
+        }
+    }
+
+    /// Whether a class that was reached leads to the member.
+    #[inline]
+    fn follows<const MODE: u8, const FORWARD: bool>(&self, classes: &Classes, hunt: &Hunt, m: usize) -> bool {
+        (classes.member_start[m] as usize..classes.member_start[m + 1] as usize).any(|a| {
+            let c = classes.arc_class[a] as usize;
+            self.layer_of[self.load.len() + c] >= self.base
+                && if FORWARD {
+                    self.takes::<MODE>(classes, hunt, a, m, c)
+                } else {
+                    self.gives::<MODE>(hunt, a, m)
+                }
+        })
+    }
+
+    /// Notes a member just reached if it is a target; returns what it offers.
+    #[inline]
+    fn offer<const FORWARD: bool>(&mut self, hunt: &Hunt, m: usize) -> u64 {
+        if !self.is_target::<FORWARD>(hunt, m) {
+            return 0;
+        }
+        self.targets.push(m as u32);
+        u64::from(self.amount::<FORWARD>(hunt, m, false))
     }
 
     pub(super) fn begin_layers(&mut self) {
