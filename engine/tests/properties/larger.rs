@@ -1,6 +1,6 @@
 //! Thousands of random groups of up to 30 members and 60 partitions against the minimum-cost flow.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tenure::plan::{Assignor, Config, Objective, Plan, Scratch, Strategy, Verdict};
 use tenure::verify::{self, Certificate, Proposal};
@@ -144,6 +144,49 @@ fn random_groups_are_planned_best() {
                 assert!(verdict.is_ok(), "seed {seed}, {objective:?}: {verdict:?}");
             }
         }
+    }
+}
+
+/// Hundreds of members, where searches go wide; nothing claimed, half of it, and with racks.
+#[test]
+fn wide_groups_are_planned_best() {
+    for seed in 0..6 {
+        let mut random = Random::new(seed ^ 0x71de);
+        let (half, by_rack) = (seed % 2 == 1, seed % 3 == 2);
+        let (topics, members) = (600, 700);
+        let mut snapshot = Snapshot {
+            strategy: Strategy::CooperativeSticky,
+            topics: BTreeMap::new(),
+            members: BTreeMap::new(),
+        };
+        for topic in 0..topics {
+            let rack = by_rack.then(|| vec![format!("r{}", topic % 3)]);
+            let racks = rack.map_or_else(Vec::new, |rack| vec![rack; 7]);
+            snapshot.topics.insert(format!("t{topic:03}"), Topic { partitions: 7, racks });
+        }
+        for number in 0..members {
+            let width = 1 + random.below(12);
+            let chosen: BTreeSet<usize> = (0..width).map(|_| random.below(topics)).collect();
+            let topics: Vec<String> = chosen.iter().map(|topic| format!("t{topic:03}")).collect();
+            let rack = by_rack.then(|| format!("r{}", random.below(3)));
+            let (owned, protocol) = (Vec::new(), Protocol::Cooperative);
+            let member = Member { topics, owned, generation: 5, instance: None, rack, protocol };
+            snapshot.members.insert(format!("m{number:03}"), member);
+        }
+        if half {
+            claim(&mut random, &mut snapshot);
+        }
+        let group = snapshot.group(seed);
+        let assignor = Assignor::default();
+        let (plan, outcome) = assignor.assign(&group).unwrap();
+        assert_eq!((outcome.proof.balance, outcome.proof.moves), (Verdict::Optimal, Verdict::Optimal));
+        let proposal = Proposal::from_lists(&group, |m| plan.target(m).iter().copied());
+        let shape = group.shape();
+        let (mut scratch, mut again) = (Scratch::with_shape(shape), Plan::with_shape(shape));
+        let mut certificate = Certificate::with_shape(shape);
+        assignor.certify_into(&group, &mut scratch, &mut again, &mut certificate).unwrap();
+        let verdict = verify::check(&group, &proposal, &certificate);
+        assert!(verdict.is_ok(), "seed {seed}: {verdict:?}");
     }
 }
 
