@@ -6,7 +6,8 @@
 //! ```
 //!
 //! 1,000 members own 100 of 100,000 partitions in 100 topics each, at random, as after much churn: about one
-//! partition a run. Both forms are written from the same named lists into memory that is there, and read into the same sum
+//! partition a run. Both forms are written from the same named lists into memory that is there, the compact one also from
+//! the places of topics in the list, which a member may keep; and read into the same sum
 //! over topics and partitions. Before criterion's samples a line gives bytes and ratios, ours and theirs by
 //! turns in one run. `leader` is the whole round, bytes to bytes, under each assignor's name.
 
@@ -17,7 +18,7 @@ use core::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use tenure::Topology;
-use tenure::codec::compact::{CompactFields, CompactScratch, CompactUserData, Owned, TopicList};
+use tenure::codec::compact::{Claim, CompactFields, CompactScratch, CompactUserData, Owned, TopicList};
 use tenure::codec::sticky::{COOPERATIVE_STICKY, STICKY, TENURE_COOPERATIVE_STICKY, encode_cooperative};
 use tenure::codec::{History, StickyFields, Subscription, SubscriptionFields, TopicPartitions};
 use tenure::protocol::leader::{Leader, LeaderScratch};
@@ -84,6 +85,8 @@ fn deal<'a>(members: usize, names: &[&'a str]) -> Dealt<'a> {
 struct Group<'a> {
     topics: &'a TopicList<'a>,
     blocks: &'a [Vec<TopicPartitions<'a>>],
+    /// The same by place.
+    claims: Vec<Vec<Claim>>,
     partitions: u64,
     scratch: CompactScratch,
     buffer: Vec<u8>,
@@ -133,6 +136,7 @@ impl<'a> Group<'a> {
         }
         Self {
             topics,
+            claims: blocks.iter().map(|owned| numbered(topics, owned)).collect(),
             blocks,
             partitions: (blocks.len() * TOPICS) as u64,
             scratch: CompactScratch::default(),
@@ -149,6 +153,16 @@ impl<'a> Group<'a> {
         let mut total = 0;
         for owned in self.blocks {
             let fields = compact_fields(self.topics, owned);
+            total += fields.encode_into(&mut self.scratch, &mut self.buffer).expect("it fits");
+        }
+        total
+    }
+
+    /// From the places of the topics, which a member may keep.
+    fn encode_numbered(&mut self) -> usize {
+        let mut total = 0;
+        for claims in &self.claims {
+            let fields = CompactFields { owned: Owned::Claims(claims), ..compact_fields(self.topics, &[]) };
             total += fields.encode_into(&mut self.scratch, &mut self.buffer).expect("it fits");
         }
         total
@@ -215,6 +229,9 @@ impl<'a> Group<'a> {
         self.encode_compact();
         let (len, used) = alloc::count(|| self.encode_compact());
         assert_eq!(used.allocations, 0, "writing allocates");
+        assert_eq!(self.encode_numbered(), len, "the same bytes, whatever they are made from");
+        let (_, used) = alloc::count(|| self.encode_numbered());
+        assert_eq!(used.allocations, 0, "writing allocates");
         let (_, used) = alloc::count(|| self.decode(2));
         assert_eq!(used.allocations, 0, "reading allocates");
         let sticky_len: usize = self.sticky.iter().map(Vec::len).sum();
@@ -228,7 +245,7 @@ impl<'a> Group<'a> {
             len as f64 / members,
             sticky_len as f64 / members
         );
-        let mut times = [f64::INFINITY; 8];
+        let mut times = [f64::INFINITY; 9];
         let budget = Duration::from_millis(if smoke() { 5 } else { 4_000 });
         let begin = thread_time();
         let mut turn = 0;
@@ -238,10 +255,15 @@ impl<'a> Group<'a> {
                 run();
                 times[at] = times[at].min((thread_time() - before).as_nanos() as f64);
             };
-            // Who comes first fetches what is owned from far away, for both: so they take turns at that, too.
-            for which in if turn % 2 == 0 { [0, 1] } else { [1, 0] } {
+            // Who comes first fetches what is owned from far away, for all: so all take turns at that, too.
+            for step in 0..3 {
+                let which = [0, 1, 8][(turn + step) % 3];
                 time(which, &mut || {
-                    _ = black_box(if which == 0 { self.encode_sticky() } else { self.encode_compact() })
+                    _ = black_box(match which {
+                        0 => self.encode_sticky(),
+                        1 => self.encode_compact(),
+                        _ => self.encode_numbered(),
+                    });
                 });
             }
             turn += 1;
@@ -254,7 +276,14 @@ impl<'a> Group<'a> {
         }
         let per = |at: usize| times[at] / self.partitions as f64;
         println!("ns a partition, the shortest of many runs by turns; ratios are theirs to ours");
-        println!("write   sticky {:.2}, compact {:.2}: {:.2}", per(0), per(1), times[0] / times[1]);
+        println!(
+            "write   sticky {:.2}, compact by name {:.2}, by place {:.2}: {:.2} and {:.2}",
+            per(0),
+            per(1),
+            per(8),
+            times[0] / times[1],
+            times[0] / times[8]
+        );
         println!(
             "read    sticky {:.2}, cooperative-sticky {:.2}, compact {:.2}: {:.2} and {:.2}",
             per(2),
@@ -278,6 +307,9 @@ impl<'a> Group<'a> {
         benches.throughput(Throughput::Elements(self.partitions));
         benches.bench_function(BenchmarkId::new("write", "sticky"), |b| b.iter(|| self.encode_sticky()));
         benches.bench_function(BenchmarkId::new("write", "compact"), |b| b.iter(|| self.encode_compact()));
+        benches.bench_function(BenchmarkId::new("write", "compact-by-place"), |b| {
+            b.iter(|| self.encode_numbered());
+        });
         for (which, name) in [STICKY, COOPERATIVE_STICKY, TENURE_COOPERATIVE_STICKY].into_iter().enumerate() {
             benches.bench_function(BenchmarkId::new("read", name), |b| b.iter(|| self.decode(which)));
             benches.bench_function(BenchmarkId::new("leader", name), |b| b.iter(|| self.lead(which)));
@@ -288,6 +320,14 @@ impl<'a> Group<'a> {
 
 fn compact_fields<'a>(topics: &'a TopicList<'a>, owned: &'a [TopicPartitions<'a>]) -> CompactFields<'a> {
     CompactFields { owned: Owned::Blocks(owned), generation: Some(GENERATION), ..CompactFields::new(topics) }
+}
+
+fn numbered(topics: &TopicList<'_>, owned: &[TopicPartitions<'_>]) -> Vec<Claim> {
+    let claims = owned.iter().flat_map(|block| {
+        let topic = topics.find(block.topic).expect("all are in the list");
+        block.partitions.iter().map(move |&partition| Claim { topic, partition: partition as u32 })
+    });
+    claims.collect()
 }
 
 fn sticky_fields<'a>(owned: &'a [TopicPartitions<'a>]) -> StickyFields<'a> {

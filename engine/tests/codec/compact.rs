@@ -1,7 +1,9 @@
 //! Compact user data: sets of every kind in every encoding, sizes, damage, golden bytes, and Roaring as the judge.
 
 use roaring::RoaringBitmap;
-use tenure::codec::compact::{CompactFields, CompactScratch, CompactUserData, Encoding, Owned, TopicList};
+use tenure::codec::compact::{
+    Claim, CompactFields, CompactScratch, CompactUserData, Encoding, Owned, TopicList,
+};
 use tenure::codec::{DecodeErrorKind, EncodeErrorKind, StickyFields, TopicPartitions};
 
 use crate::compact_properties::{Set, frame, list, names, round_trip, set};
@@ -174,11 +176,21 @@ fn every_way_of_giving_the_same_claims_writes_the_same_bytes() {
             claims.iter().for_each(|claim| words[(claim / 64) as usize] |= 1 << (claim % 64));
             let ranges: Vec<_> =
                 (0..90_u32).map(|at| at * per_topic as u32..(at + 1) * per_topic as u32).collect();
+            let claim = |number: &u64| Claim {
+                topic: (number / per_topic) as u32,
+                partition: (number % per_topic) as u32,
+            };
+            let tidy_claims: Vec<Claim> = claims.iter().map(claim).collect();
+            let mut untidy_claims = tidy_claims.clone();
+            untidy_claims.rotate_left(by.min(tidy_claims.len()));
+            untidy_claims.push(untidy_claims[at]);
             let (tidy, untidy) = (fields(&names, &owned), fields(&names, &untidy));
             for encoding in Encoding::ALL.map(Some).into_iter().chain([None]) {
                 let ways = [
                     Owned::Blocks(&tidy),
                     Owned::Blocks(&untidy),
+                    Owned::Claims(&tidy_claims),
+                    Owned::Claims(&untidy_claims),
                     Owned::Row { words: &words, ranges: &ranges },
                 ];
                 let [first, others @ ..] = ways.map(|owned| {
@@ -243,6 +255,10 @@ fn what_cannot_be_said_is_refused_and_says_why() {
     let beyond = [0..128, 100..129];
     let ranges = ("ranges", EncodeErrorKind::OutOfRange);
     assert_eq!(fault(Owned::Row { words: &words, ranges: &beyond }), ranges);
+    let claim = |topic, partition| Claim { topic, partition };
+    assert_eq!(fault(Owned::Claims(&[claim(0, 1), claim(3, 0)])), ("topic", EncodeErrorKind::OutOfRange));
+    assert_eq!(fault(Owned::Claims(&[claim(0, 1 << 31)])), out_of_range);
+    assert_eq!(fault(Owned::Claims(&[0, 1, 2].map(|topic| claim(topic, i32::MAX as u32)))), out_of_range);
     let too_many = [0..1, 1..2, 2..3, 3..4];
     assert_eq!(fault(Owned::Row { words: &words, ranges: &too_many }), ranges);
     let long = "n".repeat(0x8000);

@@ -4,9 +4,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::claims::Claim;
 use super::layout::{Look, Set, entry, lay_set, table_len};
 use super::measure::Choice;
-use super::scratch::{CompactScratch, has_entries, name_at};
+use super::scratch::{CompactScratch, claims_have_entries, has_entries, name_at};
 use super::source::{Given, Numbers, Row, Source};
 use super::topics::TopicList;
 use super::varints::{varint_len, write_bits, write_deltas, write_runs};
@@ -16,12 +17,15 @@ use crate::codec::consumer::TopicPartitions;
 use crate::codec::error::{EncodeError, EncodeErrorKind};
 use crate::codec::writer::{SliceSink, Writer, too_long};
 
-/// What is owned, in either of two forms.
+/// What is owned, in one of three forms.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Owned<'a> {
     /// By name. In any order, repeated partitions count once; fastest if topics and numbers ascend.
     Blocks(&'a [TopicPartitions<'a>]),
+    /// By the topics' places in the list, which [`find`](TopicList::find) tells, for callers that keep them from one join
+    /// to the next: nothing is looked up then. In any order, repeated partitions count once; fastest if they ascend.
+    Claims(&'a [Claim]),
     /// The bits of a row, as [`set_bits`](super::CompactUserData::set_bits) sets them.
     Row {
         /// The row's words, the lowest bit first.
@@ -136,6 +140,21 @@ impl<'a> CompactFields<'a> {
                 let names = names_len(scratch.literals.iter().map(|&at| name_at(blocks, at)));
                 self.frame(set, names, &scratch.counts)
             }
+            Owned::Claims(claims) => {
+                let look = scratch.collect_claims(self.topics, claims)?;
+                let CompactScratch { listed, counts, bases, .. } = scratch;
+                let set = match listed.strided() {
+                    Some(strided) => {
+                        let has_entries = |enough| claims_have_entries(claims, enough);
+                        lay_set(&strided, look, has_entries, counts, bases, self.encoding)?
+                    }
+                    None => {
+                        let has_entries = |enough| look.entries >= enough;
+                        lay_set(&listed.keys(), look, has_entries, counts, bases, self.encoding)?
+                    }
+                };
+                self.frame(set, 0, &scratch.counts)
+            }
             Owned::Row { words, ranges } => {
                 let bits = (words.len() as u64).saturating_mul(64);
                 let fits = |range: &Range<u32>| range.start <= range.end && u64::from(range.end) <= bits;
@@ -222,7 +241,7 @@ impl<'a> CompactFields<'a> {
         }
         let given = stride.map_or(Given::Bases(&scratch.bases), Given::Stride);
         match self.owned {
-            Owned::Blocks(_) => match scratch.listed.strided() {
+            Owned::Blocks(_) | Owned::Claims(_) => match scratch.listed.strided() {
                 Some(strided) => fill(&strided, given, layout, rest)?,
                 None => fill(&scratch.listed.keys(), given, layout, rest)?,
             },

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::Encoding;
+use super::claims::Claim;
 use super::measure::{Choice, choose};
 use super::source::{Given, Numbers, Source};
 use super::varints::varint_len;
@@ -153,6 +154,24 @@ impl Look {
             look.own_total = look.own_total.wrapping_add(u64::from(last)).wrapping_add(1);
         }
         look
+    }
+
+    /// What ascending claims say without the entries; the greatest partition is known.
+    pub(super) fn over_claims(claims: &[Claim], partition_max: u32) -> Self {
+        let Some(&last) = claims.last() else { return Self::default() };
+        // Each topic's last partition. A factor and no branch: where topics end can't be foreseen.
+        let next = claims.get(1..).unwrap_or_default();
+        let ends = claims.iter().zip(next).map(|(one, next)| {
+            u64::from(one.topic != next.topic).wrapping_mul(u64::from(one.partition).wrapping_add(1))
+        });
+        Self {
+            count: claims.len() as u64,
+            partition_max,
+            topic: last.topic,
+            partition: last.partition,
+            own_total: ends.sum::<u64>().wrapping_add(u64::from(last.partition)).wrapping_add(1),
+            ..Self::default()
+        }
     }
 
     pub(super) fn of<S: Source>(source: &S) -> Self {

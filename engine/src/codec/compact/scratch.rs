@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::claims::Claim;
 use super::layout::Look;
 use super::source::{Keys, Strided};
 use super::topics::{NOWHERE, TopicList};
@@ -94,6 +95,78 @@ impl CompactScratch {
         listed.keys.dedup();
         Ok(Look::of(&Keys(&listed.keys)))
     }
+}
+
+impl CompactScratch {
+    /// As [`collect`](Self::collect), from claims that say places.
+    pub(super) fn collect_claims(
+        &mut self,
+        topics: &TopicList<'_>,
+        claims: &[Claim],
+    ) -> Result<Look, EncodeError> {
+        let Self { listed, literals, .. } = self;
+        literals.clear();
+        let (topic_max, partition_max) = greatest(claims);
+        let error = |field| Err(EncodeError { field, kind: EncodeErrorKind::OutOfRange });
+        if !claims.is_empty() && topic_max as usize >= topics.names().len() {
+            return error("topic");
+        }
+        if partition_max > i32::MAX as u32 {
+            return error("partition");
+        }
+        let stride = if claims.is_empty() { 0 } else { partition_max.wrapping_add(1) };
+        if (topics.names().len() as u64).saturating_mul(u64::from(stride)) <= SPACE_MAX {
+            if listed.deltas.len() < claims.len() {
+                listed.deltas.resize(claims.len(), 0);
+            }
+            let numbers = listed.deltas.get_mut(..claims.len()).unwrap_or_default();
+            for (to, claim) in numbers.iter_mut().zip(claims) {
+                *to = claim.topic.wrapping_mul(stride).wrapping_add(claim.partition);
+            }
+            if set_deltas(numbers) {
+                (listed.len, listed.stride) = (claims.len(), Some(stride));
+                return Ok(Look::over_claims(claims, partition_max));
+            }
+        }
+        listed.stride = None;
+        listed.keys.clear();
+        listed
+            .keys
+            .extend(claims.iter().map(|claim| u64::from(claim.topic) << 32 | u64::from(claim.partition)));
+        listed.keys.sort_unstable();
+        listed.keys.dedup();
+        Ok(Look::of(&Keys(&listed.keys)))
+    }
+}
+
+/// The greatest topic and the greatest partition.
+fn greatest(claims: &[Claim]) -> (u32, u32) {
+    claims
+        .iter()
+        .fold((0, 0), |(topic, partition), claim| (topic.max(claim.topic), partition.max(claim.partition)))
+}
+
+/// Whether a list of counts of these ascending claims has so many entries at least.
+#[inline(never)]
+pub(super) fn claims_have_entries(claims: &[Claim], enough: u64) -> bool {
+    let (mut entries, mut near, mut range) = (0_u64, claims.first().map_or(0, |first| first.topic), 0);
+    // Behind the last claim comes one of another topic.
+    let end = claims.last().map(|last| Claim { topic: last.topic.wrapping_add(1), ..*last });
+    for (one, next) in claims.iter().zip(claims.iter().skip(1).chain(&end)) {
+        if entries >= enough {
+            return true;
+        }
+        // As in `has_entries`, where the topic ends; elsewhere nothing changes. All by choice and not by branch.
+        let ends = one.topic != next.topic;
+        let left_out = one.topic > near;
+        let before = if left_out { 0 } else { range };
+        let new = one.partition.wrapping_add(1);
+        let more = u64::from(left_out).wrapping_add(u64::from(new != before));
+        entries = entries.wrapping_add(more.wrapping_mul(u64::from(ends)));
+        range = if ends { new } else { range };
+        near = if ends { one.topic.wrapping_add(1) } else { near };
+    }
+    entries >= enough
 }
 
 /// Finds the place of each block's topic, [`NOWHERE`] for those the list lacks.

@@ -65,6 +65,26 @@ impl<'a> TopicList<'a> {
         self.seal
     }
 
+    /// The place of a topic in the list, the first one if its name is repeated: what a [`Claim`](super::Claim) of data
+    /// without names of its own has as topic.
+    ///
+    /// Cost: O(bytes of the name).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tenure::codec::compact::TopicList;
+    ///
+    /// let list = TopicList::new(&["orders", "clicks"])?;
+    /// assert_eq!(list.names(), ["clicks", "orders"]);
+    /// assert_eq!((list.find("orders"), list.find("emails")), (Some(1), None));
+    /// # Ok::<(), tenure::codec::EncodeError>(())
+    /// ```
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<u32> {
+        Some(self.finder().find(name)).filter(|&place| place != NOWHERE)
+    }
+
     /// What finds names in the list.
     pub(super) fn finder(&self) -> Finder<'_, 'a> {
         Finder { names: self.names(), slots: &self.slots, shifts: &self.shifts }
