@@ -365,7 +365,12 @@ impl Work {
     /// Stacks the free partitions of a group with one class: in the order in which they are found.
     fn stack_one(&mut self, group: &Group, claimed: &[u64]) {
         let Self { free, piles, class_pile, stacks, cursor, live, .. } = self;
-        free.clear();
+        let room = group.classes().assignable as usize;
+        if free.len() < room {
+            free.resize(room, 0);
+        }
+        let free = &mut free[..room];
+        let mut end = 0;
         piles.clear();
         for (topic, (pair, &class)) in
             group.topology.bases().windows(2).zip(&group.classes().of_topic).enumerate()
@@ -373,12 +378,15 @@ impl Work {
             if class == NONE {
                 continue;
             }
-            let next = free.len() as u32;
-            row::each_unset_in(claimed, pair[0], pair[1], |p| free.push(p));
-            let end = free.len() as u32;
+            let next = end;
+            row::each_unset_in(claimed, pair[0], pair[1], |p| {
+                free[end] = p;
+                end += 1;
+            });
             if end > next {
                 let pile = piles.len() as u32;
                 let (after, before) = (pile + 1, pile.wrapping_sub(1));
+                let (next, end) = (next as u32, end as u32);
                 piles.push(Pile { topic: topic as u32, next, end, after, before });
             }
         }
