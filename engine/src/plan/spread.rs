@@ -17,10 +17,15 @@
 //!
 //! Cost: O(P / 64 + what is free + what takers hold), whatever the rest of the group is.
 
+mod given;
+mod order;
+
 use alloc::vec::Vec;
 
+use given::Run;
+
 use super::target::Plan;
-use crate::group::{Group, NONE, Protocol, Shape};
+use crate::group::{Group, NONE, Shape};
 use crate::id::PartitionIndex;
 use crate::owned::claims::{Settled, reserve};
 use crate::owned::row;
@@ -91,34 +96,6 @@ struct Seat {
     before: u32,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Run {
-    topic: u32,
-    from: u32,
-    len: u32,
-    /// How far the member is above its fair share of the topic, which is rounded.
-    ahead: i64,
-}
-
-impl Run {
-    /// How far the member is above its fair share, plus `widest`, the greatest fair share of all.
-    #[inline]
-    fn surplus(&self, widest: u32) -> u32 {
-        (self.ahead + i64::from(widest)) as u32
-    }
-}
-
-/// What a member holds, seen as a whole.
-struct Held {
-    /// The greatest fair share of a topic.
-    widest: u32,
-    /// How far it is ahead at most, and in how many topics.
-    most: i64,
-    tops: u32,
-    /// The first run whose turn has not come yet.
-    begin: usize,
-}
-
 impl Work {
     pub(super) fn reserve(&mut self, shape: &Shape) {
         reserve(&mut self.fill, shape.members);
@@ -158,89 +135,6 @@ impl Work {
     /// Begins a plan: the turn over topics starts at the first one.
     pub(super) fn begin(&mut self) {
         self.turn = 0;
-    }
-
-    /// Chooses `excess` of the member's valid claims to give up, among those of one class ([`NONE`]: all).
-    /// They lose their bit in `claimed`; if the member is cooperative, it still holds them.
-    pub(super) fn give_up(
-        &mut self,
-        group: &Group,
-        member: usize,
-        claims: &[u32],
-        class: u32,
-        excess: u32,
-        settled: &mut Settled,
-    ) {
-        let classes = group.classes();
-        self.picked.clear();
-        let claims = if class == NONE {
-            claims
-        } else if classes.by_rack() {
-            self.picked.extend(claims.iter().filter(|&&p| classes.of_partition[p as usize] == class));
-            &self.picked[..]
-        } else {
-            claims
-        };
-        let wanted = (class != NONE && !classes.by_rack()).then_some(class);
-        let own = if class == NONE { 0 } else { class as usize };
-        let subscribers = classes.class_start[own + 1] - classes.class_start[own];
-        let Held { widest, most, tops, begin } = if claims.len() * 4 > classes.of_topic.len() {
-            list_runs::<true>(group, claims, wanted, subscribers, self.turn, &mut self.runs)
-        } else {
-            list_runs::<false>(group, claims, wanted, subscribers, self.turn, &mut self.runs)
-        };
-        let cooperative = group.protocol[member] == Protocol::Cooperative;
-        let mut give = |run: &mut Run, many: u32| {
-            for _ in 0..many {
-                run.len -= 1;
-                run.ahead -= 1;
-                let p = claims[(run.from + run.len) as usize];
-                row::unset(&mut settled.claimed, p);
-                if cooperative {
-                    row::set(&mut settled.still_held, p);
-                }
-            }
-        };
-        let mut left = excess;
-        // Mostly little is given up, and more topics than that are the fullest.
-        let level = if tops > excess {
-            most
-        } else {
-            let level = level_above(&self.runs, widest, excess);
-            for run in &mut self.runs {
-                let over = run.surplus(widest).saturating_sub(level).min(run.len).min(left);
-                left -= over;
-                give(run, over);
-            }
-            if left == 0 {
-                return;
-            }
-            i64::from(level) - i64::from(widest)
-        };
-        // The rest come one each from the fullest topics, in turn.
-        let (before, behind) = self.runs.split_at_mut(begin);
-        for run in behind.iter_mut().chain(before) {
-            if run.ahead == level && run.len > 0 {
-                give(run, 1);
-                self.turn = run.topic + 1;
-                left -= 1;
-                if left == 0 {
-                    return;
-                }
-            }
-        }
-    }
-
-    /// Those of a member's valid claims that it keeps.
-    pub(super) fn kept_of(&mut self, claims: &[u32], claimed: &[u64]) -> &[PartitionIndex] {
-        resize(&mut self.taken, claims.len());
-        // Who gives up what is hard to guess for a processor, so each is written and mostly stays.
-        let mut kept = 0;
-        for &p in claims {
-            self.taken[kept] = PartitionIndex::new(p);
-            kept += usize::from(row::get(claimed, p));
-        }
-        &self.taken[..kept]
     }
 
     /// Deals every free partition (bit not in `claimed`, somebody subscribes) and puts each member's
@@ -675,72 +569,6 @@ impl Work {
             level = if given { level + 1 } else { least };
         }
     }
-
-    /// Merges what a member keeps with what it was dealt: a few ascending runs, one for each of its classes.
-    /// With racks there are many, but those of one topic are neighbours.
-    fn put_in_order(&mut self, plan: &mut Plan, member: usize, by_rack: bool) {
-        let (from, end) = (plan.start[member] as usize, plan.start[member + 1] as usize);
-        let slice = &mut plan.partitions[from..end];
-        let kept = self.kept_end[member] as usize - from;
-        if slice.len() - kept <= 4 && kept > 0 {
-            insert_tail(slice, kept);
-            return;
-        }
-        let mut sorted = kept.max(1);
-        if slice.len() - kept <= 24 {
-            slice[kept..].sort_unstable();
-        } else if by_rack {
-            sort_nearby(&mut slice[kept..]);
-        }
-        for _ in 0..4 {
-            let run = slice[sorted - 1..].windows(2).position(|pair| pair[0] > pair[1]);
-            let Some(descent) = run else { return };
-            sorted += descent;
-            let run = slice[sorted..].windows(2).position(|pair| pair[0] > pair[1]);
-            let end = run.map_or(slice.len(), |descent| sorted + descent + 1);
-            self.taken.clear();
-            self.taken.extend_from_slice(&slice[sorted..end]);
-            merge_back(&mut slice[..end], sorted, &self.taken);
-            sorted = end;
-            if sorted == slice.len() {
-                return;
-            }
-        }
-        slice.sort_unstable();
-    }
-}
-
-/// Puts each entry from `kept` on in its place among those before it.
-fn insert_tail(slice: &mut [PartitionIndex], kept: usize) {
-    for at in kept..slice.len() {
-        let entry = slice[at];
-        let to = if at <= 32 {
-            slice[..at].iter().filter(|&&before| before <= entry).count()
-        } else {
-            slice[..at].partition_point(|&before| before <= entry)
-        };
-        slice.copy_within(to..at, to + 1);
-        slice[to] = entry;
-    }
-}
-
-/// Sorts what is nearly in order, by insertion; if too much is far from its place, as any slice.
-fn sort_nearby(slice: &mut [PartitionIndex]) {
-    let mut budget = 8 * slice.len();
-    for at in 1..slice.len() {
-        let entry = slice[at];
-        let mut to = at;
-        while to > 0 && slice[to - 1] > entry {
-            slice[to] = slice[to - 1];
-            to -= 1;
-        }
-        slice[to] = entry;
-        let Some(left) = budget.checked_sub(at - to) else {
-            slice.sort_unstable();
-            return;
-        };
-        budget = left;
-    }
 }
 
 /// Notes that a partition given to a member must wait for another holder.
@@ -750,62 +578,6 @@ fn mark_transfer(settled: &Settled, plan: &mut Plan, member: u32, p: u32) {
         row::set(&mut plan.transfers, p);
         plan.transfer_count += 1;
     }
-}
-
-/// Merges `tail` into `slice`, whose first `kept` entries are in order; fills from the back.
-fn merge_back(slice: &mut [PartitionIndex], kept: usize, tail: &[PartitionIndex]) {
-    let (mut left, mut right, mut to) = (kept, tail.len(), slice.len());
-    while right > 0 {
-        to -= 1;
-        if left > 0 && slice[left - 1] > tail[right - 1] {
-            left -= 1;
-            slice[to] = slice[left];
-        } else {
-            right -= 1;
-            slice[to] = tail[right];
-        }
-    }
-}
-
-/// Lists what a member holds topic by topic, of one class or of all. With `FEW`, the topics are about as many as the
-/// claims, so that the next one is a step or two away.
-#[inline]
-fn list_runs<const FEW: bool>(
-    group: &Group,
-    claims: &[u32],
-    class: Option<u32>,
-    subscribers: u32,
-    turn: u32,
-    runs: &mut Vec<Run>,
-) -> Held {
-    let bases = group.topology.bases();
-    let of_topic = &group.classes().of_topic[..];
-    runs.clear();
-    let mut held = Held { widest: 0, most: i64::MIN, tops: 0, begin: 0 };
-    // Neighbouring topics are mostly of one size, and a division costs as much as all else here.
-    let (mut count, mut fair) = (0, subscribers / 2 / subscribers);
-    let (mut at, mut walk) = (0, Walk { topic: 0 });
-    while let Some(&first) = claims.get(at) {
-        let topic = walk.to::<FEW>(group, first);
-        let (begin, end) = (bases[topic], bases[topic + 1]);
-        let from = at;
-        at += 1;
-        at += run_length(&claims[at..], end);
-        if class.is_some_and(|class| of_topic[topic] != class) {
-            continue;
-        }
-        if end - begin != count {
-            count = end - begin;
-            fair = (count + subscribers / 2) / subscribers;
-        }
-        let ahead = (at - from) as i64 - i64::from(fair);
-        runs.push(Run { topic: topic as u32, from: from as u32, len: (at - from) as u32, ahead });
-        held.widest = held.widest.max(fair);
-        held.begin += usize::from((topic as u32) < turn);
-        held.tops = if ahead > held.most { 1 } else { held.tops + u32::from(ahead == held.most) };
-        held.most = held.most.max(ahead);
-    }
-    held
 }
 
 /// Walks up the topics beside ascending partitions.
@@ -829,28 +601,6 @@ impl Walk {
     }
 }
 
-/// The least level such that at most `excess` lie above it.
-fn level_above(runs: &[Run], widest: u32, excess: u32) -> u32 {
-    let over = |run: &Run, level: u32| u64::from(run.surplus(widest).saturating_sub(level).min(run.len));
-    let above = |level: u32| runs.iter().map(|run| over(run, level)).sum::<u64>();
-    let (mut low, mut high) = (0, runs.iter().map(|run| run.surplus(widest)).max().unwrap_or(0));
-    while low < high {
-        let middle = u32::midpoint(low, high);
-        if above(middle) <= u64::from(excess) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    low
-}
-
-/// How many of the ascending `claims` lie below `end`.
-#[inline]
-fn run_length(claims: &[u32], end: u32) -> usize {
-    claims.iter().position(|&p| p >= end).unwrap_or(claims.len())
-}
-
 /// Sets the length without caring for the contents.
 #[inline]
 pub(super) fn resize<T: Clone + Default>(list: &mut Vec<T>, len: usize) {
@@ -858,82 +608,5 @@ pub(super) fn resize<T: Clone + Default>(list: &mut Vec<T>, len: usize) {
         list.truncate(len);
     } else {
         list.resize(len, T::default());
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::topology::Topology;
-
-    fn dice(state: &mut u64) -> u32 {
-        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (*state >> 40) as u32
-    }
-
-    #[test]
-    fn topics_that_are_fullest_alone_give_what_the_level_says() {
-        let mut state = 7;
-        let (mut short, mut long) = (0, 0);
-        for _ in 0..500 {
-            let mut builder = Topology::builder();
-            let topics = 1 + dice(&mut state) % 12;
-            for topic in 0..topics {
-                builder.add_topic(&alloc::format!("t{topic:02}"), 1 + dice(&mut state) % 6);
-            }
-            let topology = builder.build().unwrap();
-            let mut builder = Group::builder(&topology);
-            for member in 0..1 + dice(&mut state) % 4 {
-                let id = alloc::format!("m{member}");
-                let mut member = builder.member(&id);
-                (0..topics).for_each(|topic| _ = member.topic(&alloc::format!("t{topic:02}")));
-            }
-            let group = builder.build().unwrap();
-            let often = 1 + dice(&mut state) % 3;
-            let claims: Vec<u32> = (0..topology.partitions() as u32)
-                .filter(|_| dice(&mut state).is_multiple_of(often))
-                .collect();
-            let turn = dice(&mut state) % (topics + 1);
-            let subscribers = group.members() as u32;
-            let (mut runs, mut again) = (Vec::new(), Vec::new());
-            let held = list_runs::<true>(&group, &claims, None, subscribers, turn, &mut runs);
-            let other = list_runs::<false>(&group, &claims, None, subscribers, turn, &mut again);
-            let parts =
-                |runs: &[Run]| runs.iter().map(|r| (r.topic, r.from, r.len, r.ahead)).collect::<Vec<_>>();
-            assert_eq!(parts(&runs), parts(&again));
-            assert_eq!((held.most, held.tops, held.begin), (other.most, other.tops, other.begin));
-            assert_eq!(held.begin, runs.partition_point(|run| run.topic < turn));
-            for excess in 1..=claims.len() as u32 {
-                if held.tops > excess {
-                    let level = level_above(&runs, held.widest, excess);
-                    assert_eq!(
-                        i64::from(level),
-                        held.most + i64::from(held.widest),
-                        "{:?} {excess}",
-                        parts(&runs)
-                    );
-                    short += 1;
-                } else {
-                    long += 1;
-                }
-            }
-        }
-        assert!(short > 300 && long > 300, "{short} {long}");
-    }
-
-    #[test]
-    fn a_short_tail_goes_where_sorting_puts_it() {
-        let mut state = 3;
-        for len in [2, 5, 20, 33, 70] {
-            for tail in 1..=4.min(len - 1) {
-                let mut slice: Vec<PartitionIndex> =
-                    (0..len).map(|_| PartitionIndex::new(dice(&mut state))).collect();
-                slice[..len - tail].sort_unstable();
-                let mut sorted = slice.clone();
-                sorted.sort_unstable();
-                insert_tail(&mut slice, len - tail);
-                assert_eq!(slice, sorted);
-            }
-        }
     }
 }

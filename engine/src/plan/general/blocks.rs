@@ -121,6 +121,7 @@ impl Work {
         };
         while !done {
             let Some(step) = self.step_out::<FORWARD>(classes, hunt) else { return false };
+            debug_assert!(step > 0, "the search would have gone there");
             for &node in &self.queue {
                 self.potential[node as usize] += if FORWARD { -step } else { step };
             }
@@ -139,7 +140,7 @@ impl Work {
             let node = node as usize;
             if FORWARD && node >= members {
                 let c = node - members;
-                for at in classes.class_start[c] as usize..classes.class_start[c + 1] as usize {
+                for at in classes.of_class(c) {
                     let (m, a) = (classes.class_member[at] as usize, classes.class_arc[at] as usize);
                     if self.scope[m] == hunt.scope && !self.visited(m) {
                         see(self.foreign_cost(classes, a, m, c));

@@ -1,16 +1,16 @@
 //! Paths between members found depth first, one after the other, with a look ahead for an end.
 //!
-//! Beside [layers](super::search) this finds long paths, but it ends at the first that it finds: where ends are
-//! many, or left over are few, it sees a small part of what layers go through. Each class looks at all its members for
-//! an end before it goes on from one:
+//! [Layers](super::search) find shortest paths and go through all that is as near. This ends at the first path that it
+//! finds: where ends are many, or left over are few, it sees a small part of that. Each class looks at all its members
+//! for an end before it goes on from one:
 //!
 //! ```text
 //! member ──► class ──► any end?  yes: shift, back to the begin
 //!                      no:  the next member, from there on
 //! ```
 //!
-//! A node from which nothing was found is *spent* for the rest of the sweep; others go on where they stopped. A
-//! sweep that finds nothing has been everywhere that can be reached.
+//! A node from which nothing was found is *spent* for the rest of the sweep; others go on where they stopped. Paths have
+//! a greatest length in each sweep, so what is spent may still lead somewhere: the last word is that of layers.
 
 use super::Work;
 use super::search::Hunt;
@@ -82,7 +82,7 @@ impl Work {
                 if let Some((a, c)) = self.next_class::<MODE, FORWARD>(classes, hunt, node) {
                     self.path.push((node as u32, a));
                     node = members + c;
-                    self.step_on(node, classes.class_start[c]);
+                    self.step_on(node, 0);
                     continue;
                 }
             } else if let Some((a, m, end)) =
@@ -139,22 +139,24 @@ impl Work {
         on: bool,
     ) -> Option<(u32, usize, bool)> {
         let node = self.load.len() + c;
-        let (start, end) = (classes.class_start[c], classes.class_start[c + 1]);
+        let range = classes.of_class(c);
+        let len = range.len() as u32;
         let mut step = self.edge[node];
-        while step < end {
-            let m = classes.class_member[step as usize] as usize;
+        while step < len {
+            let at = range.start + step as usize;
+            let m = classes.class_member[at] as usize;
             if self.is_target::<FORWARD>(hunt, m)
                 && self.scope[m] == hunt.scope
-                && self.leads::<MODE, FORWARD>(classes, hunt, step as usize, m, c)
+                && self.leads::<MODE, FORWARD>(classes, hunt, at, m, c)
             {
                 self.edge[node] = step;
-                return Some((classes.class_arc[step as usize], m, true));
+                return Some((classes.class_arc[at], m, true));
             }
             step += 1;
         }
-        let twice = if on { end + (end - start) } else { end };
+        let twice = if on { len.saturating_mul(2) } else { len };
         while step < twice {
-            let at = (step - (end - start)) as usize;
+            let at = range.start + (step - len) as usize;
             let m = classes.class_member[at] as usize;
             if !self.spent(m)
                 && self.scope[m] == hunt.scope
