@@ -32,14 +32,15 @@ pub struct Classes {
     /// Member-major arcs.
     pub(crate) member_start: Vec<u32>,
     pub(crate) arc_class: Vec<u32>,
-    /// Class-major: members of each class ascending, with their arc.
+    /// Class-major: members of each class with their arc; first those in a fitting rack, then those in a wrong one, both
+    /// ascending.
     pub(crate) class_start: Vec<u32>,
     pub(crate) class_member: Vec<u32>,
     pub(crate) class_arc: Vec<u32>,
+    /// Where those in a wrong rack begin; empty when racks do not count.
+    fit_end: Vec<u32>,
     /// For each arc whether the member's rack holds no replica of the class; empty when racks do not count.
     pub(crate) mismatch: Vec<bool>,
-    /// The same in class-major order.
-    pub(crate) class_mismatch: Vec<bool>,
     /// Pairs of a member and a topic, and the same with each topic as often as its class has parts.
     pub(crate) wanted: u32,
     pub(crate) cells: u32,
@@ -96,10 +97,26 @@ impl Classes {
         self.class_start[class] as usize..self.class_start[class + 1] as usize
     }
 
+    /// Those of them in a fitting rack; all where racks do not count.
+    #[inline]
+    pub(crate) fn fitting(&self, class: usize) -> core::ops::Range<usize> {
+        self.class_start[class] as usize..self.fit_end(class)
+    }
+
+    /// Where in the list of a class those in a wrong rack begin.
+    #[inline]
+    pub(crate) fn fit_end(&self, class: usize) -> usize {
+        self.fit_end.get(class).map_or(self.class_start[class + 1], |&end| end) as usize
+    }
+
     /// Where a member's arc is in the list of its class.
     #[inline]
     pub(crate) fn position(&self, arc: usize, member: usize) -> usize {
-        let range = self.of_class(self.arc_class[arc] as usize);
+        let class = self.arc_class[arc] as usize;
+        let range = match self.mismatch.get(arc) {
+            Some(true) => self.fit_end(class)..self.class_start[class + 1] as usize,
+            _ => self.fitting(class),
+        };
         range.start + self.class_member[range].partition_point(|&other| (other as usize) < member)
     }
 
@@ -153,6 +170,7 @@ impl Classes {
             + self.class_start.capacity()
             + self.class_member.capacity()
             + self.class_arc.capacity()
+            + self.fit_end.capacity()
             + w.size.capacity()
             + w.touched.capacity()
             + w.split.capacity()
@@ -161,7 +179,7 @@ impl Classes {
             + w.list.capacity()
             + w.part_start.capacity()
             + w.pair.capacity() * 2;
-        words * 4 + self.mismatch.capacity() + self.class_mismatch.capacity()
+        words * 4 + self.mismatch.capacity()
     }
 
     /// Finds the classes. `subscription` gives each member's list number, `start` and `topics` the lists.
@@ -200,10 +218,11 @@ impl Classes {
         }
         self.count_cells(subscription, start, topics);
         self.mismatch.clear();
-        self.class_mismatch.clear();
+        self.fit_end.clear();
         if by_rack {
             self.find_mismatches(topology, rack);
         }
+        self.list_members();
         true
     }
 
@@ -364,7 +383,7 @@ impl Classes {
         self.run_lookup.rebuild(&self.run_end);
     }
 
-    /// Writes the arcs in both orders. False if there are too many to number.
+    /// Writes the arcs of the members, and how many each class has. False if there are too many to number.
     fn lay_arcs(&mut self, subscription: &[u32]) -> bool {
         let w = &self.scratch;
         let parts = |k: u32| w.part_start[k as usize]..w.part_start[k as usize + 1];
@@ -393,22 +412,6 @@ impl Classes {
         for at in 0..count {
             self.class_start[at + 1] += self.class_start[at];
         }
-        self.class_member.clear();
-        self.class_member.resize(self.arc_class.len(), 0);
-        self.class_arc.clear();
-        self.class_arc.resize(self.arc_class.len(), 0);
-        for (member, arcs) in self.member_start.windows(2).enumerate() {
-            for arc in arcs[0]..arcs[1] {
-                let class = self.arc_class[arc as usize] as usize;
-                let at = self.class_start[class] as usize;
-                self.class_member[at] = member as u32;
-                self.class_arc[at] = arc;
-                self.class_start[class] += 1;
-            }
-        }
-        // Each start was moved to its end, which is the next one's start.
-        self.class_start.rotate_right(1);
-        self.class_start[0] = 0;
         true
     }
 
@@ -432,14 +435,41 @@ impl Classes {
         }
     }
 
+    /// Tells of each arc whether the rack is wrong, and counts those where it is not.
     fn find_mismatches(&mut self, topology: &Topology, rack: &[u32]) {
+        self.fit_end.extend_from_slice(&self.class_start[..self.size.len()]);
         for (member, arcs) in self.member_start.windows(2).enumerate() {
             for &class in &self.arc_class[arcs[0] as usize..arcs[1] as usize] {
                 let set = self.scratch.pair[class as usize] as u32;
-                self.mismatch.push(mismatch(rack[member], topology.rack_set(set)));
+                let mismatch = mismatch(rack[member], topology.rack_set(set));
+                self.mismatch.push(mismatch);
+                self.fit_end[class as usize] += u32::from(!mismatch);
             }
         }
-        self.class_mismatch.extend(self.class_arc.iter().map(|&arc| self.mismatch[arc as usize]));
+    }
+
+    /// Writes the arcs in the order of classes.
+    fn list_members(&mut self) {
+        let w = &mut self.scratch;
+        // Where the next one of each class goes, in a fitting rack and in a wrong one.
+        w.marks.clear();
+        w.marks.extend_from_slice(&self.class_start[..self.size.len()]);
+        w.split.clear();
+        w.split.extend_from_slice(&self.fit_end);
+        for list in [&mut self.class_member, &mut self.class_arc] {
+            list.clear();
+            list.resize(self.arc_class.len(), 0);
+        }
+        for (member, arcs) in self.member_start.windows(2).enumerate() {
+            for arc in arcs[0]..arcs[1] {
+                let class = self.arc_class[arc as usize] as usize;
+                let wrong = self.mismatch.get(arc as usize) == Some(&true);
+                let next = if wrong { &mut w.split[class] } else { &mut w.marks[class] };
+                self.class_member[*next as usize] = member as u32;
+                self.class_arc[*next as usize] = arc;
+                *next += 1;
+            }
+        }
     }
 }
 
@@ -466,5 +496,40 @@ mod tests {
         assert_eq!(classes(4, &[&[0, 1, 2, 3], &[1, 2]]), [0, 1, 1, 0]);
         assert_eq!(classes(2, &[&[], &[1]]), [NONE, 0]);
         assert_eq!(classes(3, &[&[0], &[1, 2], &[2]]), [0, 1, 2]);
+    }
+
+    #[test]
+    fn members_in_a_fitting_rack_come_first() {
+        let sets = [["r0", "r1"], ["r1", "r2"], ["r2", "r0"], ["r0", "r1"]].map(Vec::from);
+        let topology = Topology::builder().topic_with_racks("t", &sets).topic("u", 2).build().unwrap();
+        let mut builder = crate::Group::builder(&topology);
+        for (at, rack) in ["r2", "r0", "r1", "", "r0", "elsewhere"].iter().enumerate() {
+            let mut member = builder.member(&alloc::format!("m{at}"));
+            member.topic("t").topic("u");
+            if !rack.is_empty() {
+                member.rack(rack);
+            }
+        }
+        let group = builder.build().unwrap();
+        let classes = group.classes();
+        let lists: Vec<(&[u32], &[u32])> = (0..classes.len())
+            .map(|c| {
+                let (all, fitting) = (classes.of_class(c), classes.fitting(c));
+                (&classes.class_member[fitting.clone()], &classes.class_member[fitting.end..all.end])
+            })
+            .collect();
+        let all: &[u32] = &[0, 1, 2, 3, 4, 5];
+        assert_eq!(lists.len(), 4);
+        for list in
+            [(&[1, 2, 3, 4][..], &[0, 5][..]), (&[0, 2, 3], &[1, 4, 5]), (&[0, 1, 3, 4], &[2, 5]), (all, &[])]
+        {
+            assert!(lists.contains(&list), "{list:?} in {lists:?}");
+        }
+        for (m, arcs) in classes.member_start.windows(2).enumerate() {
+            for arc in arcs[0] as usize..arcs[1] as usize {
+                let at = classes.position(arc, m);
+                assert_eq!((classes.class_member[at], classes.class_arc[at]), (m as u32, arc as u32));
+            }
+        }
     }
 }

@@ -17,6 +17,7 @@
 //!
 //! Cost: O(P / 64 + what is free + what takers hold), whatever the rest of the group is.
 
+pub(super) mod fresh;
 mod given;
 mod order;
 
@@ -48,6 +49,8 @@ pub(super) struct Work {
     /// Piles of each class that are not empty.
     live: Vec<u32>,
     ring: Vec<Seat>,
+    /// Members with how many they want of the class in hand, where nobody keeps anything.
+    seats: Vec<(u32, u32)>,
     /// What the taker in hand has of each topic; 0 between takers.
     holding: Vec<u32>,
     runs: Vec<Run>,
@@ -101,6 +104,7 @@ impl Work {
         reserve(&mut self.fill, shape.members);
         reserve(&mut self.kept_end, shape.members);
         reserve(&mut self.ring, shape.members);
+        reserve(&mut self.seats, shape.members);
         reserve(&mut self.free, shape.partitions);
         reserve(&mut self.piles, shape.pairs);
         reserve(&mut self.class_pile, shape.classes + 1);
@@ -128,6 +132,7 @@ impl Work {
         words * 4
             + self.piles.capacity() * size_of::<Pile>()
             + self.ring.capacity() * size_of::<Seat>()
+            + self.seats.capacity() * size_of::<(u32, u32)>()
             + self.stacks.capacity() * size_of::<Stack>()
             + self.runs.capacity() * size_of::<Run>()
     }
@@ -473,7 +478,19 @@ impl Work {
             Some(before) if start > plan.start[member as usize] => plan.partitions[before as usize].get(),
             _ => 0,
         };
-        for arc in arcs {
+        let mut next = arcs.start;
+        // Who takes little wants none of most classes: some at a time.
+        let little = (plan.start[member as usize + 1] - start) as usize * 8 < arcs.len();
+        while next < arcs.end {
+            if little
+                && let Some(some) = want[next..arcs.end].first_chunk::<8>()
+                && some.iter().fold(0, |any, want| any | want) == 0
+            {
+                next += some.len();
+                continue;
+            }
+            let arc = next;
+            next += 1;
             let many = core::mem::take(&mut want[arc]);
             if many == 0 {
                 continue;

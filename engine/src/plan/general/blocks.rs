@@ -86,6 +86,7 @@ impl Work {
 
     /// Routes, first without sending anybody away from home for nothing. If false, the last search stands.
     fn route_from_smaller_side(&mut self, classes: &Classes, hunt: &Hunt) -> bool {
+        self.write_flow(classes);
         let (mut above, mut below) = (0u32, 0u32);
         for &m in &self.members[hunt.from as usize..hunt.to as usize] {
             above += u32::from(self.load[m as usize] > hunt.high);
@@ -107,7 +108,16 @@ impl Work {
         if self.fresh {
             return self.route_priced::<FORWARD>(classes, hunt);
         }
-        self.route::<CAREFUL, FORWARD>(classes, hunt) || self.route::<PLAIN, FORWARD>(classes, hunt)
+        if self.route::<CAREFUL, FORWARD>(classes, hunt) {
+            return true;
+        }
+        if classes.by_rack() {
+            self.find_forced_by_all(classes);
+            if self.route::<FITTING, FORWARD>(classes, hunt) {
+                return true;
+            }
+        }
+        self.route::<PLAIN, FORWARD>(classes, hunt)
     }
 
     /// Where nothing is at home: always along paths with the fewest mismatches. What a search reached before it

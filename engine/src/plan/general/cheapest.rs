@@ -90,7 +90,10 @@ impl Work {
     fn find_firm(&mut self, classes: &Classes, place: &Place) {
         self.firm.clear();
         self.firm.resize(classes.len(), true);
-        for &m in &self.members[place.from as usize..place.to as usize] {
+        let at_home = |m: usize| !self.away[m] && self.load[m] == self.home_load[m];
+        let members = &self.members[place.from as usize..place.to as usize];
+        let others = members.iter().filter(|&&m| !at_home(m as usize));
+        for &m in others.chain(&self.astray[self.astray_of(place.scope)]) {
             let m = m as usize;
             for a in classes.member_start[m] as usize..classes.member_start[m + 1] as usize {
                 if self.flow[a] > self.home[a] || (self.flow[a] > 0 && classes.mismatch.get(a) == Some(&true))
@@ -161,27 +164,9 @@ impl Work {
             self.edge[node] = first_step(classes, place, node);
         }
         for at in 0..self.targets.len() {
-            self.drain_cheapest::<FORWARD, true>(classes, place, self.targets[at] as usize);
-        }
-        // Once more for what is left, whatever the order.
-        if self.targets.iter().any(|&target| self.room::<FORWARD>(place, target as usize) > 0) {
-            self.rewind(classes, place);
-            for at in 0..self.targets.len() {
-                self.drain_cheapest::<FORWARD, false>(classes, place, self.targets[at] as usize);
-            }
+            self.drain_cheapest::<FORWARD>(classes, place, self.targets[at] as usize);
         }
         true
-    }
-
-    /// Lets all settled nodes begin with their first step again.
-    fn rewind(&mut self, classes: &Classes, place: &Place) {
-        for at in 0..self.frontier.queue.len() {
-            let node = self.frontier.queue[at] as usize;
-            if node <= place.terminal {
-                self.frontier.restore(node);
-                self.edge[node] = first_step(classes, place, node);
-            }
-        }
     }
 
     /// Dijkstra from one side; `targets` gets what it found of the other. False if it found nothing.
@@ -191,6 +176,8 @@ impl Work {
         self.offered = 0;
         self.doors = 0;
         self.probed = false;
+        self.members_left = place.to - place.from;
+        self.classes_left = self.block_classes.len() as u32;
         let mut asked = 0;
         for at in place.from..place.to {
             let m = self.members[at as usize] as usize;
@@ -330,6 +317,11 @@ impl Work {
         if node >= place.terminal {
             return;
         }
+        if node < place.classes {
+            self.members_left -= 1;
+        } else {
+            self.classes_left -= 1;
+        }
         let room = self.room::<FORWARD>(place, node);
         if room > 0 {
             self.targets.push(node as u32);
@@ -354,6 +346,9 @@ impl Work {
     /// Offers all that one step leads to (backward: comes from).
     fn expand<const FORWARD: bool>(&mut self, classes: &Classes, place: &Place, node: usize) {
         let distance = self.frontier.present();
+        if if node < place.classes { self.classes_left } else { self.members_left } == 0 {
+            return;
+        }
         if node < place.classes {
             for a in classes.member_start[node] as usize..classes.member_start[node + 1] as usize {
                 let c = classes.arc_class[a] as usize;
@@ -392,7 +387,7 @@ impl Work {
             }
             for at in classes.class_start[c] as usize..classes.class_start[c + 1] as usize {
                 let (m, a) = (classes.class_member[at] as usize, classes.class_arc[at] as usize);
-                if (!FORWARD && self.flow[a] == 0) || self.scope[m] != place.scope || self.frontier.settled(m)
+                if self.frontier.settled(m) || self.scope[m] != place.scope || (!FORWARD && self.flow[a] == 0)
                 {
                     continue;
                 }
@@ -403,14 +398,10 @@ impl Work {
         }
     }
 
-    /// Depth first from a target back to where the search began, until it has no room or is cut off. `ORDERED`:
-    /// only by way of nodes settled earlier.
-    fn drain_cheapest<const FORWARD: bool, const ORDERED: bool>(
-        &mut self,
-        classes: &Classes,
-        place: &Place,
-        target: usize,
-    ) {
+    /// Depth first from a target back to where the search began, by way of nodes settled earlier, until it has no
+    /// room or is cut off. What finds no way in that order waits for the next search, *because* looking for all
+    /// ways in any order costs more than that.
+    fn drain_cheapest<const FORWARD: bool>(&mut self, classes: &Classes, place: &Place, target: usize) {
         loop {
             let room = self.room::<FORWARD>(place, target);
             if room == 0 || !self.frontier.settled(target) {
@@ -424,12 +415,7 @@ impl Work {
                     self.shift_cheapest::<FORWARD>(place, target, node, room.min(available));
                     break;
                 }
-                let step = self.step_back::<FORWARD, ORDERED>(classes, place, node);
-                if !ORDERED {
-                    // Not twice on one path.
-                    self.frontier.strike(node);
-                }
-                if let Some((arc, next)) = step {
+                if let Some((arc, next)) = self.step_back::<FORWARD>(classes, place, node) {
                     self.path.push((node as u32, arc));
                     node = next;
                     continue;
@@ -439,16 +425,8 @@ impl Work {
                     Some((before, _)) => {
                         node = before as usize;
                         self.edge[node] += 1;
-                        if !ORDERED {
-                            self.frontier.restore(node);
-                        }
                     }
                     None => return,
-                }
-            }
-            if !ORDERED {
-                for at in 0..self.path.len() {
-                    self.frontier.restore(self.path[at].0 as usize);
                 }
             }
         }
@@ -456,16 +434,14 @@ impl Work {
 
     /// The next tight step from a node to one settled before it. Beyond the arcs of a member comes the
     /// terminal, without an arc.
-    fn step_back<const FORWARD: bool, const ORDERED: bool>(
+    fn step_back<const FORWARD: bool>(
         &mut self,
         classes: &Classes,
         place: &Place,
         node: usize,
     ) -> Option<(u32, usize)> {
         let order = self.frontier.order(node)?;
-        let earlier = |work: &Self, next: usize| {
-            work.frontier.order(next).is_some_and(|other| !ORDERED || other < order)
-        };
+        let earlier = |work: &Self, next: usize| work.frontier.order(next).is_some_and(|other| other < order);
         if node < place.classes {
             let end = classes.member_start[node + 1];
             while self.edge[node] < end {

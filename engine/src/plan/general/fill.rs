@@ -1,10 +1,7 @@
 //! Water filling: free partitions go where loads are least, the narrowest classes first.
 
-use alloc::vec::Vec;
-
 use super::Work;
 use crate::group::{Classes, Group};
-use crate::plan::spread::resize;
 
 impl Work {
     /// Starts from everyone at home and hands out what is free, class by class; then once more, each class
@@ -15,10 +12,11 @@ impl Work {
     pub(super) fn fill(&mut self, group: &Group) {
         let classes = group.classes();
         self.flow.clear();
-        self.flow.extend_from_slice(&self.home);
         self.load.clear();
         self.load.extend_from_slice(&self.home_load);
         self.reset_search(classes);
+        self.unsettled.clear();
+        self.astray.clear();
         self.order.clear();
         for (class, bounds) in classes.class_start.windows(2).enumerate() {
             if self.free[class] > 0 {
@@ -33,7 +31,7 @@ impl Work {
         for at in 0..self.order.len() {
             let class = self.order[at] as u32 as usize;
             let many = core::mem::take(&mut self.free[class]);
-            self.pour(classes, class, many);
+            self.pour::<false>(classes, class, many);
         }
         // Again, until the loads are even: a few classes may be enough.
         let batch = self.order.len().div_ceil(16).max(1);
@@ -42,34 +40,101 @@ impl Work {
             let end = self.order.len().min(begin + batch);
             for at in begin..end {
                 let class = self.order[at] as u32 as usize;
-                let many = self.foreign[classes.of_class(class)].iter().sum();
-                self.pour(classes, class, many);
+                let many = self.foreign[choice(classes, class)].iter().sum();
+                self.pour::<true>(classes, class, many);
             }
             begin = end;
         }
-        self.write_flow(classes);
+        self.poured = true;
+        self.fresh = classes.by_rack() && self.home_load.iter().all(|&load| load == 0);
+        // Where nothing is at home, that may be all there is to know.
+        if !self.fresh {
+            self.write_flow(classes);
+        }
     }
 
-    /// Adds what was poured to `flow`.
-    fn write_flow(&mut self, classes: &Classes) {
-        if self.order.len() * 2 < classes.len() {
-            for at in 0..self.order.len() {
-                let range = classes.of_class(self.order[at] as u32 as usize);
-                for (&arc, &poured) in classes.class_arc[range.clone()].iter().zip(&self.foreign[range]) {
+    /// Writes `flow`, unless that is done: what is at home and what was poured.
+    pub(super) fn write_flow(&mut self, classes: &Classes) {
+        if !core::mem::take(&mut self.poured) {
+            return;
+        }
+        self.flow.extend_from_slice(&self.home);
+        if self.order.is_empty() {
+            return;
+        }
+        let poured = self.load.iter().sum::<u32>() - self.home_load.iter().sum::<u32>();
+        if (poured as usize) < classes.arcs() / 32 {
+            self.write_some(classes);
+        } else if classes.arcs() as u64 > self.load.len() as u64 * classes.len() as u64 / 8 {
+            self.write_dense(classes);
+        } else {
+            self.write_all(classes);
+        }
+    }
+
+    /// Class by class, without those that got nothing.
+    fn write_some(&mut self, classes: &Classes) {
+        for at in 0..self.order.len() {
+            let range = choice(classes, self.order[at] as u32 as usize);
+            for (arcs, poured) in
+                classes.class_arc[range.clone()].chunks(8).zip(self.foreign[range].chunks(8))
+            {
+                if poured.iter().fold(0, |any, poured| any | poured) == 0 {
+                    continue;
+                }
+                for (&arc, &poured) in arcs.iter().zip(poured) {
                     self.flow[arc as usize] += poured;
                 }
             }
-            return;
         }
-        // Arc by arc: the members of a class ascend, so each finds its place in the class behind the last one's. Class by
-        // class would be simpler, and its writes lie so far apart that they took a third of filling.
+    }
+
+    /// Arc by arc. The members of a class ascend, so each finds its place in the class behind the last one's. Class by
+    /// class would be simpler, and its writes lie so far apart that they took a third of filling.
+    fn write_all(&mut self, classes: &Classes) {
         let next = &mut self.arc_of_class;
         next.clear();
         next.extend_from_slice(&classes.class_start[..classes.len()]);
+        if classes.by_rack() {
+            next.extend((0..classes.len()).map(|class| classes.fit_end(class) as u32));
+            // Those in a wrong rack stand behind the others.
+            for ((flow, &class), &wrong) in
+                self.flow.iter_mut().zip(&classes.arc_class).zip(&classes.mismatch)
+            {
+                let at = &mut next[class as usize + usize::from(wrong) * classes.len()];
+                *flow += self.foreign[*at as usize];
+                *at += 1;
+            }
+            return;
+        }
         for (flow, &class) in self.flow.iter_mut().zip(&classes.arc_class) {
             let at = &mut next[class as usize];
             *flow += self.foreign[*at as usize];
             *at += 1;
+        }
+    }
+
+    /// Where members have arcs to many classes: for some members at a time class by class, so that what is read lies
+    /// together, and what is written stays near.
+    fn write_dense(&mut self, classes: &Classes) {
+        const AT_ONCE: usize = 1024;
+        let next = &mut self.arc_of_class;
+        next.clear();
+        next.extend_from_slice(&classes.class_start[..classes.len()]);
+        let members = self.load.len();
+        for begin in (0..members).step_by(AT_ONCE) {
+            let last = classes.member_start[members.min(begin + AT_ONCE)];
+            for (class, next) in next.iter_mut().enumerate() {
+                let rest = *next as usize..choice(classes, class).end;
+                let (arcs, poured) = (&classes.class_arc[rest.clone()], &self.foreign[rest]);
+                for (&arc, &poured) in arcs.iter().zip(poured) {
+                    if arc >= last {
+                        break;
+                    }
+                    self.flow[arc as usize] += poured;
+                    *next += 1;
+                }
+            }
         }
     }
 
@@ -101,64 +166,40 @@ impl Work {
     }
 
     /// Gives `many` partitions of a class to its least loaded subscribers; where racks count, to those of a
-    /// fitting rack if there are any. What the class poured before, it takes back first.
+    /// fitting rack if there are any. What the class poured before, if this is done `AGAIN`, it takes back first.
     ///
     /// What is poured is counted in the order of classes and goes to `flow` at the end, *because* the arcs of
     /// one class lie far apart there.
-    fn pour(&mut self, classes: &Classes, class: usize, many: u32) {
-        let range = classes.of_class(class);
+    fn pour<const AGAIN: bool>(&mut self, classes: &Classes, class: usize, many: u32) {
+        let range = choice(classes, class);
         let members = &classes.class_member[range.clone()];
-        let poured = &mut self.foreign[range.clone()];
+        let poured = &mut self.foreign[range];
         let load = &mut self.load;
-        if classes.by_rack() {
-            let (levels, spare) = (&mut self.levels, &mut self.spare);
-            let fitting = list_fitting(members, &classes.class_mismatch[range], poured, load, levels, spare);
-            if fitting {
-                let (level, mut rest) = water_level(levels, many);
-                for (&at, &before) in spare.iter().zip(&*levels) {
-                    let after = before.max(level + u32::from(rest > 0));
-                    rest -= u32::from(rest > 0 && after > before);
-                    poured[at as usize] = after - before;
-                    load[members[at as usize] as usize] = after;
-                }
-                return;
-            }
-        }
         self.levels.clear();
-        self.levels
-            .extend(members.iter().zip(&*poured).map(|(&member, &poured)| load[member as usize] - poured));
-        let (level, mut rest) = water_level(&self.levels, many);
+        self.levels.extend(
+            members
+                .iter()
+                .zip(&*poured)
+                .map(|(&member, &poured)| load[member as usize] - if AGAIN { poured } else { 0 }),
+        );
+        let (level, rest) = water_level(&self.levels, many);
+        let mut raised = 0;
         for ((&member, poured), &before) in members.iter().zip(poured).zip(&self.levels) {
-            let after = before.max(level + u32::from(rest > 0));
-            rest -= u32::from(rest > 0 && after > before);
+            // The first of those at the level get what is left over.
+            let low = u32::from(before <= level);
+            let after = before.max(level) + (low & u32::from(raised < rest));
+            raised += low;
             *poured = after - before;
             load[member as usize] = after;
         }
     }
 }
 
-/// Lists the places and loads of the subscribers in a fitting rack, without what the class poured. False if there
-/// are none.
-fn list_fitting(
-    members: &[u32],
-    mismatches: &[bool],
-    poured: &[u32],
-    load: &[u32],
-    levels: &mut Vec<u32>,
-    places: &mut Vec<u32>,
-) -> bool {
-    resize(levels, members.len());
-    resize(places, members.len());
-    let mut fitting = 0;
-    // Who fits is as good as random: no branch depends on it.
-    for (at, ((&member, &mismatch), &poured)) in members.iter().zip(mismatches).zip(poured).enumerate() {
-        levels[fitting] = load[member as usize] - poured;
-        places[fitting] = at as u32;
-        fitting += usize::from(!mismatch);
-    }
-    levels.truncate(fitting);
-    places.truncate(fitting);
-    fitting > 0
+/// Where the subscribers are to whom a class is poured: those in a fitting rack, or all if there are none.
+#[inline]
+fn choice(classes: &Classes, class: usize) -> core::ops::Range<usize> {
+    let fitting = classes.fitting(class);
+    if fitting.is_empty() { classes.of_class(class) } else { fitting }
 }
 
 /// The greatest level up to which `many` fill all `loads` below it, and how many are left over then; fewer

@@ -124,11 +124,6 @@ impl Frontier {
         self.labels[node].order = WAITING;
     }
 
-    /// Takes it back in, as the first of all.
-    pub(super) fn restore(&mut self, node: usize) {
-        self.labels[node].order = 0;
-    }
-
     /// Offers a node at a distance, the present one or more. True if that settles it.
     #[inline]
     pub(super) fn offer(&mut self, node: usize, distance: i64) -> bool {

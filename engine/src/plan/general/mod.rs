@@ -29,6 +29,7 @@ use frontier::Frontier;
 use super::config::{Config, Spread};
 use super::outcome::{Outcome, Path, Proof};
 use super::scratch::Scratch;
+use super::spread::fresh::Wanted;
 use super::target::Plan;
 use crate::group::{Group, Shape};
 use crate::owned::claims::reserve;
@@ -70,6 +71,8 @@ pub(super) struct Work {
     forced: Vec<bool>,
     /// Blocks that the bound does not prove.
     unsettled: Vec<u32>,
+    /// Members that had a partition in a wrong rack when moves began to be settled, block by block.
+    astray: Vec<u32>,
     sound: bool,
     class_list: Vec<u32>,
     block_classes: Vec<u32>,
@@ -88,9 +91,13 @@ pub(super) struct Work {
     targets: Vec<u32>,
     path: Vec<(u32, u32)>,
     forward: bool,
+    /// Whether `flow` still has to be written, from `home` and what was poured.
+    poured: bool,
     /// Whether racks count and nobody has anything at home; and whether levelling has set potentials then.
     fresh: bool,
     priced: bool,
+    /// Whether mismatched partitions may stay where they are while moves are settled.
+    keep_mismatched: bool,
     /// Search by cost: the terminal's potential, how many more members are at the level than shall be, what
     /// was found so far, and members that lead to the terminal at its distance.
     frontier: Frontier,
@@ -99,6 +106,9 @@ pub(super) struct Work {
     offered: i64,
     doors: u32,
     probed: bool,
+    /// Members and classes of the block that the search has not settled.
+    members_left: u32,
+    classes_left: u32,
     /// No member's potential in the block is lower.
     least_potential: i64,
     /// Classes of which all partitions are at home and in a right rack; C.
@@ -116,16 +126,13 @@ impl Work {
         reserve(&mut self.load, shape.members);
         reserve(&mut self.free, shape.classes);
         let (members, classes) = (shape.members, shape.classes);
-        for list in
-            [&mut self.home_load, &mut self.levels, &mut self.members, &mut self.spare, &mut self.scope]
-        {
+        for list in [&mut self.home_load, &mut self.levels, &mut self.members, &mut self.scope] {
             reserve(list, members);
         }
-        for list in
-            [&mut self.arc_of_class, &mut self.class_scope, &mut self.class_list, &mut self.block_classes]
-        {
+        for list in [&mut self.class_scope, &mut self.class_list, &mut self.block_classes] {
             reserve(list, classes);
         }
+        reserve(&mut self.arc_of_class, 2 * classes);
         reserve(&mut self.order, members.max(classes));
         reserve(&mut self.open_scopes, members + 1);
         blocks::reserve_blocks(&mut self.blocks, members);
@@ -137,6 +144,8 @@ impl Work {
         }
         self.frontier.reserve(members + 2 * classes + 1);
         reserve(&mut self.unsettled, members);
+        reserve(&mut self.astray, members);
+        reserve(&mut self.spare, members + 1);
         reserve(&mut self.forced, classes);
         reserve(&mut self.firm, classes);
         reserve(&mut self.away, members);
@@ -164,6 +173,7 @@ impl Work {
             &self.queue,
             &self.targets,
             &self.unsettled,
+            &self.astray,
         ];
         let pairs = self.open_scopes.capacity() * 2 + self.surplus.capacity() + self.path.capacity();
         let longs = self.order.capacity() + self.potential.capacity() + self.terminal.capacity();
@@ -174,6 +184,18 @@ impl Work {
             + self.firm.capacity()
             + self.blocks.capacity() * size_of::<Block>()
             + self.frontier.memory_usage()
+    }
+}
+
+impl Work {
+    /// What each arc shall have, to be dealt to members that keep nothing.
+    fn wanted(&self) -> Wanted<'_> {
+        // With nothing at home all is foreign, and only settling moves does not keep count of that.
+        if self.fresh && self.unsettled.is_empty() && !self.foreign.is_empty() {
+            Wanted::Classes(&self.foreign)
+        } else {
+            Wanted::Arcs(&self.flow)
+        }
     }
 }
 

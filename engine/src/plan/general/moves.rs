@@ -8,7 +8,11 @@
 //! (and has no rack mismatch) it is optimal and potentials −1 and 0 prove it. Elsewhere the flow is taken
 //! back to a state that is cheapest for its loads, with all potentials 0: everyone at home, nobody
 //! mismatched. Then what is too much is routed along cheapest paths, which keeps it cheapest
-//! ([`route_cheapest`](Work::route_cheapest)).
+//! ([`route_cheapest`](Work::route_cheapest)). Where levelling moved something, those mismatched may keep what they
+//! have, at a price ([`price_mismatched`](Work::price_mismatched)); else a single newcomer would set all of them
+//! looking for something better.
+
+use core::ops::Range;
 
 use super::Work;
 use super::blocks::Block;
@@ -55,14 +59,17 @@ impl Work {
         }
         self.potential.clear();
         self.potential.resize(self.load.len() + classes.len(), 0);
-        self.racks = self.any_mismatch(classes);
+        self.find_astray(classes);
+        self.racks = !self.astray.is_empty();
         if !self.any_away && !self.racks {
             // Nobody moved, nobody is in a wrong rack: nothing can be better, and potentials 0 show it.
             self.number_scopes();
             return true;
         }
+        self.write_flow(classes);
         self.list_block_classes(classes);
         self.find_forced(classes);
+        self.sort_astray(classes);
         self.unsettled.clear();
         for at in 0..self.blocks.len() {
             let block = self.blocks[at];
@@ -70,6 +77,8 @@ impl Work {
                 self.unsettled.push(at as u32);
             }
         }
+        // Where all are at home, mismatched ones find their way back at once.
+        self.keep_mismatched = self.racks && self.any_away;
         let sound = self.settle_blocks(classes, workers);
         self.shift_forced(-self.weights.mismatch);
         sound
@@ -90,23 +99,36 @@ impl Work {
         if !self.racks {
             return;
         }
+        for (c, forced) in self.forced.iter_mut().enumerate() {
+            let fitting = &classes.class_member[classes.fitting(c)];
+            *forced = !fitting.iter().any(|&m| self.scope[m as usize] == self.class_scope[c]);
+        }
+    }
+
+    /// Lists the members that have a partition in a wrong rack.
+    fn find_astray(&mut self, classes: &Classes) {
+        self.astray.clear();
+        // Nothing moved since it was poured, and that fitted somebody.
+        let all_fit = self.poured && (0..classes.len()).all(|c| !classes.fitting(c).is_empty());
+        if all_fit || !classes.by_rack() {
+            return;
+        }
+        self.write_flow(classes);
+        if !any_pair(&self.flow, &classes.mismatch) {
+            return;
+        }
         for (m, arcs) in classes.member_start.windows(2).enumerate() {
-            for a in arcs[0] as usize..arcs[1] as usize {
-                let c = classes.arc_class[a] as usize;
-                if !classes.mismatch[a] && self.class_scope[c] == self.scope[m] {
-                    self.forced[c] = false;
-                }
+            let arcs = arcs[0] as usize..arcs[1] as usize;
+            if any_pair(&self.flow[arcs.clone()], &classes.mismatch[arcs]) {
+                self.astray.push(m as u32);
             }
         }
     }
 
-    fn any_mismatch(&self, classes: &Classes) -> bool {
-        // Eight at a time, without a branch for each.
-        let (flows, mismatches) = (self.flow.chunks(8), classes.mismatch.chunks(8));
-        flows.zip(mismatches).any(|(flows, mismatches)| {
-            flows.iter().zip(mismatches).fold(0, |any, (&flow, &mismatch)| any | (flow * u32::from(mismatch)))
-                > 0
-        })
+    /// Whether anybody may have a partition in a wrong rack now that moves are settled.
+    pub(super) fn may_mismatch(&self) -> bool {
+        // Where there was none, only settling a block could make one.
+        self.racks || !self.unsettled.is_empty()
     }
 
     /// Gives each member its block's number as scope.
@@ -130,8 +152,15 @@ impl Work {
             self.class_list.extend(0..classes.len() as u32);
             return;
         }
-        self.class_scope.resize(classes.len(), NONE);
+        // What a class has lies in one block as a whole, and mostly that is the largest.
+        let largest =
+            (0..self.blocks.len()).max_by_key(|&at| self.blocks[at].to - self.blocks[at].from).unwrap_or(0);
+        self.class_scope
+            .extend(classes.size.iter().map(|&size| if size == 0 { NONE } else { largest as u32 }));
         for (number, block) in self.blocks.iter().enumerate() {
+            if number == largest {
+                continue;
+            }
             for &m in &self.members[block.from as usize..block.to as usize] {
                 let m = m as usize;
                 for a in classes.member_start[m] as usize..classes.member_start[m + 1] as usize {
@@ -141,26 +170,63 @@ impl Work {
                 }
             }
         }
-        self.class_list.extend((0..classes.len() as u32).filter(|&c| self.class_scope[c as usize] != NONE));
-        let scope = &self.class_scope;
-        self.class_list.sort_unstable_by_key(|&c| (scope[c as usize], c));
+        // By block, then ascending.
+        let next = &mut self.spare;
+        next.clear();
+        next.resize(self.blocks.len() + 1, 0);
+        for &number in self.class_scope.iter().filter(|&&number| number != NONE) {
+            next[number as usize + 1] += 1;
+        }
+        for at in 0..self.blocks.len() {
+            next[at + 1] += next[at];
+        }
+        self.class_list.resize(next[self.blocks.len()] as usize, 0);
+        for (c, &number) in self.class_scope.iter().enumerate() {
+            if number != NONE {
+                let at = &mut next[number as usize];
+                self.class_list[*at as usize] = c as u32;
+                *at += 1;
+            }
+        }
+    }
+
+    /// Of those listed, keeps the members that have one which could be in a right rack; block by block.
+    fn sort_astray(&mut self, classes: &Classes) {
+        let mut astray = core::mem::take(&mut self.astray);
+        astray.retain(|&m| {
+            (classes.member_start[m as usize] as usize..classes.member_start[m as usize + 1] as usize)
+                .any(|a| self.flow[a] > 0 && self.mismatched(classes, a, classes.arc_class[a] as usize))
+        });
+        if self.blocks.len() > 1 {
+            astray.sort_unstable_by_key(|&m| (self.scope[m as usize], m));
+        }
+        self.astray = astray;
+    }
+
+    /// Where those of a block are in `astray`.
+    pub(super) fn astray_of(&self, number: u32) -> Range<usize> {
+        let scope = |m: u32| self.scope[m as usize];
+        self.astray.partition_point(|&m| scope(m) < number)
+            ..self.astray.partition_point(|&m| scope(m) <= number)
     }
 
     /// Whether the block keeps as much as any plan could, without a rack mismatch; sets its potentials then.
     fn prove_by_bound(&mut self, classes: &Classes, block: &Block, number: usize) -> bool {
         let segment = &self.members[block.from as usize..block.to as usize];
         let level = block.level;
+        if !self.astray_of(number as u32).is_empty() {
+            return false;
+        }
         let (mut bound, mut kept, mut at_level, mut wanting) = (0u64, 0u64, 0u64, 0u64);
-        let (mut low_giver, mut fits) = (false, true);
+        let mut low_giver = false;
         let single = self.blocks.len() == 1;
         for &m in segment {
             let m = m as usize;
             let (mut home, mut stay) = (self.home_load[m], self.home_load[m]);
-            if self.away[m] || self.racks {
+            if self.away[m] {
                 (home, stay) = (0, 0);
                 for a in classes.member_start[m] as usize..classes.member_start[m + 1] as usize {
                     let (h, f, c) = (self.home[a], self.flow[a], classes.arc_class[a] as usize);
-                    fits &= f == 0 || !self.mismatched(classes, a, c);
                     if h > 0 && (single || self.class_scope[c] == number as u32) {
                         home += h;
                         stay += h.min(f);
@@ -176,7 +242,7 @@ impl Work {
                 low_giver |= self.load[m] < level;
             }
         }
-        if !fits || kept < bound + at_level.min(wanting) {
+        if kept < bound + at_level.min(wanting) {
             for &m in segment {
                 self.potential[m as usize] = 0;
             }
@@ -207,42 +273,32 @@ impl Work {
         self.block_classes.clear();
         self.block_classes.extend_from_slice(&self.class_list[begin..end]);
         if !self.priced {
+            let kept = self.keep_mismatched && self.price_mismatched(classes, block, number as u32);
             self.go_home(classes, block, number as u32);
+            if kept {
+                self.price_terminal(classes, block, number);
+            }
         }
         self.route_cheapest(classes, block, number as u32)
     }
 
-    /// Takes the block's flow to a state of least cost for its loads under potentials 0: what costs nothing
-    /// stays, homes are restored, the rest waits at its class. Without racks only members that are away from
-    /// home have anything to restore.
+    /// Takes the block's flow to a state of least cost for its loads under the potentials that it has, mostly 0: what
+    /// costs nothing stays, homes are restored unless that costs more than a move, the rest waits at its class.
     fn go_home(&mut self, classes: &Classes, block: &Block, number: u32) {
-        let rack_first = self.weights.mismatch > self.weights.moved;
         for at in 0..self.block_classes.len() {
             self.surplus[self.block_classes[at] as usize] = 0;
         }
+        // Who is neither away nor astray has all homes, and beside them what costs nothing.
         for at in block.from..block.to {
             let m = self.members[at as usize] as usize;
-            if classes.mismatch.is_empty() && !self.away[m] {
-                continue;
+            if self.away[m] {
+                self.go_home_alone(classes, number, m);
             }
-            for a in classes.member_start[m] as usize..classes.member_start[m + 1] as usize {
-                let c = classes.arc_class[a] as usize;
-                if self.class_scope[c] != number {
-                    continue;
-                }
-                let (flow, home) = (self.flow[a], self.home[a]);
-                let new = match self.mismatched(classes, a, c) {
-                    true if rack_first => 0,
-                    true => home,
-                    false => flow.max(home),
-                };
-                if new < home {
-                    self.away[m] = true;
-                    self.any_away = true;
-                }
-                self.flow[a] = new;
-                self.load[m] = self.load[m] + new - flow;
-                self.surplus[c] += i64::from(new) - i64::from(flow);
+        }
+        for at in self.astray_of(number) {
+            let m = self.astray[at] as usize;
+            if !self.away[m] {
+                self.go_home_alone(classes, number, m);
             }
         }
         // Foreign partitions make way for those that came home.
@@ -254,6 +310,29 @@ impl Work {
             } else {
                 self.free[c] = -surplus as u32;
             }
+        }
+    }
+
+    /// One member's part of [`go_home`](Self::go_home).
+    fn go_home_alone(&mut self, classes: &Classes, number: u32, m: usize) {
+        for a in classes.member_start[m] as usize..classes.member_start[m + 1] as usize {
+            let c = classes.arc_class[a] as usize;
+            if self.class_scope[c] != number {
+                continue;
+            }
+            let (flow, home) = (self.flow[a], self.home[a]);
+            let new = match self.foreign_cost(classes, a, m, c) {
+                ..=0 => flow.max(home),
+                cost if cost <= self.weights.moved => home,
+                _ => 0,
+            };
+            if new < home {
+                self.away[m] = true;
+                self.any_away = true;
+            }
+            self.flow[a] = new;
+            self.load[m] = self.load[m] + new - flow;
+            self.surplus[c] += i64::from(new) - i64::from(flow);
         }
     }
 
@@ -287,4 +366,15 @@ impl Work {
             }
         }
     }
+}
+
+/// Whether some flow is not 0 where there is a mismatch.
+fn any_pair(flows: &[u32], mismatches: &[bool]) -> bool {
+    // Some at a time, without a branch for each.
+    let any = |flows: &[u32], mismatches: &[bool]| {
+        let pairs = flows.iter().zip(mismatches);
+        pairs.fold(0, |any, (&flow, &mismatch)| any | flow & u32::from(mismatch).wrapping_neg()) > 0
+    };
+    let ((flows, last_flows), (mismatches, last)) = (flows.as_chunks::<16>(), mismatches.as_chunks::<16>());
+    flows.iter().zip(mismatches).any(|(flows, mismatches)| any(flows, mismatches)) || any(last_flows, last)
 }

@@ -46,6 +46,7 @@ impl Work {
             (&mut self.class_scope, &of.class_scope),
             (&mut self.class_list, &of.class_list),
             (&mut self.unsettled, &of.unsettled),
+            (&mut self.astray, &of.astray),
         ] {
             to.clear();
             to.extend_from_slice(from);
@@ -64,6 +65,7 @@ impl Work {
         self.weights = of.weights;
         self.racks = of.racks;
         self.priced = of.priced;
+        self.keep_mismatched = of.keep_mismatched;
     }
 
     /// Takes a block over from the worker that settled it.

@@ -40,11 +40,14 @@ pub(super) fn write(group: &Group, clean: bool, scratch: &mut Scratch, plan: &mu
     stats.moves = keep(group, starts, list, scratch, plan);
     scratch.settled.home_start = home_start;
     scratch.settled.home = home;
-    if classes.by_rack() {
+    if scratch.general.may_mismatch() {
         stats.rack_mismatches = mismatches(group, scratch);
     }
     let kept: u32 = scratch.spread.fill.iter().zip(&plan.start).map(|(fill, start)| fill - start).sum();
-    if kept < classes.assignable {
+    if kept == 0 && classes.by_rack() && scratch.settled.still_held.iter().all(|&word| word == 0) {
+        scratch.spread.deal_all(group, plan, scratch.general.wanted());
+    } else if kept < classes.assignable {
+        scratch.general.write_flow(classes);
         deal(group, scratch, plan);
     }
     stats
@@ -52,7 +55,7 @@ pub(super) fn write(group: &Group, clean: bool, scratch: &mut Scratch, plan: &mu
 
 fn mismatches(group: &Group, scratch: &Scratch) -> u32 {
     let pairs = scratch.general.flow.iter().zip(&group.classes().mismatch);
-    pairs.filter(|(_, mismatch)| **mismatch).map(|(&flow, _)| flow).sum()
+    pairs.map(|(&flow, &mismatch)| flow & u32::from(mismatch).wrapping_neg()).sum()
 }
 
 /// Copies what each member keeps; returns the number of moves.

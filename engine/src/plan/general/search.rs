@@ -22,7 +22,7 @@ pub(super) const PLAIN: u8 = 0;
 /// another rack.
 pub(super) const CAREFUL: u8 = 1;
 
-/// Where nothing is at home: a partition goes only to a rack that fits, if any does.
+/// A partition goes only to a rack that fits, if any does.
 pub(super) const FITTING: u8 = 2;
 /// Where nothing is at home and nodes have prices: along cheapest paths.
 pub(super) const TIGHT: u8 = 3;
@@ -233,7 +233,7 @@ impl Work {
     }
 
     #[inline]
-    fn visit(&mut self, node: usize, layer: u32, first_edge: u32) {
+    pub(super) fn visit(&mut self, node: usize, layer: u32, first_edge: u32) {
         self.layer_of[node] = layer;
         self.edge[node] = first_edge;
         self.queue.push(node as u32);
@@ -278,7 +278,7 @@ impl Work {
         m: usize,
     ) -> bool {
         self.foreign[at] > 0
-            || ((MODE == PLAIN || self.home_load[m] > hunt.high)
+            || ((MODE == PLAIN || (MODE == FITTING && !self.fresh) || self.home_load[m] > hunt.high)
                 && self.flow[classes.class_arc[at] as usize] > 0)
     }
 
