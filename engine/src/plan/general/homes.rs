@@ -37,6 +37,7 @@ fn count<const TEST: bool>(group: &Group, starts: &[u32], list: &[u32], work: &m
     home.resize(classes.arcs(), 0);
     arc_of_class.clear();
     arc_of_class.resize(classes.len(), NONE);
+    let mut uneven = false;
     for (member, arcs) in classes.member_start.windows(2).enumerate() {
         let claims = &list[starts[member] as usize..starts[member + 1] as usize];
         home_load.push(claims.len() as u32);
@@ -64,8 +65,25 @@ fn count<const TEST: bool>(group: &Group, starts: &[u32], list: &[u32], work: &m
                     None => doubt = true,
                 }
             }
+        } else if uneven {
+            // How many come next is hard to guess, so each is looked up.
+            let (mut runs, mut last) = (0, usize::MAX);
+            for &p in claims {
+                let run = classes.run_lookup.find(&classes.run_end, p);
+                runs += usize::from(run != last);
+                last = run;
+                let class = classes.run_class[run];
+                match arc_of(class) {
+                    Some(arc) => {
+                        home[arc] += 1;
+                        free[class as usize] = free[class as usize].wrapping_sub(1);
+                    }
+                    None => doubt = true,
+                }
+            }
+            uneven = is_uneven(claims.len(), runs);
         } else {
-            let mut rest = claims;
+            let (mut rest, mut runs) = (claims, 0);
             while let Some(&first) = rest.first() {
                 let run = classes.run_lookup.find(&classes.run_end, first);
                 let end = classes.run_end[run];
@@ -79,11 +97,19 @@ fn count<const TEST: bool>(group: &Group, starts: &[u32], list: &[u32], work: &m
                     None => doubt = true,
                 }
                 rest = &rest[len..];
+                runs += 1;
             }
+            uneven = is_uneven(claims.len(), runs);
         }
         if TEST && doubt {
             return false;
         }
     }
     true
+}
+
+/// Whether claims that came in so many runs have now one of a class, now two or three. The next member's are likely to
+/// be alike.
+fn is_uneven(claims: usize, runs: usize) -> bool {
+    claims < 3 * runs && 5 * claims > 7 * runs
 }

@@ -152,6 +152,16 @@ impl Work {
         reserve(&mut self.path, members + classes + 1);
     }
 
+    /// What each arc shall have, to be dealt to members that keep nothing.
+    fn wanted(&self) -> Wanted<'_> {
+        // With nothing at home all is foreign, and only settling moves does not keep count of that.
+        if self.fresh && self.unsettled.is_empty() && !self.foreign.is_empty() {
+            Wanted::Classes(&self.foreign)
+        } else {
+            Wanted::Arcs(&self.flow)
+        }
+    }
+
     pub(super) fn memory_usage(&self) -> usize {
         let words = [
             &self.home,
@@ -184,18 +194,6 @@ impl Work {
             + self.firm.capacity()
             + self.blocks.capacity() * size_of::<Block>()
             + self.frontier.memory_usage()
-    }
-}
-
-impl Work {
-    /// What each arc shall have, to be dealt to members that keep nothing.
-    fn wanted(&self) -> Wanted<'_> {
-        // With nothing at home all is foreign, and only settling moves does not keep count of that.
-        if self.fresh && self.unsettled.is_empty() && !self.foreign.is_empty() {
-            Wanted::Classes(&self.foreign)
-        } else {
-            Wanted::Arcs(&self.flow)
-        }
     }
 }
 
