@@ -627,3 +627,10 @@ pub(super) fn resize<T: Clone + Default>(list: &mut Vec<T>, len: usize) {
         list.resize(len, T::default());
     }
 }
+
+/// The next of a sequence that looks random, for the tests of this room.
+#[cfg(test)]
+fn dice(state: &mut u64) -> u32 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*state >> 40) as u32
+}

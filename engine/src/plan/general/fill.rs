@@ -66,7 +66,7 @@ impl Work {
         if (poured as usize) < classes.arcs() / 32 {
             self.write_some(classes);
         } else if classes.arcs() as u64 > self.load.len() as u64 * classes.len() as u64 / 8 {
-            self.write_dense(classes);
+            self.write_dense(classes, 1024);
         } else {
             self.write_all(classes);
         }
@@ -116,14 +116,13 @@ impl Work {
 
     /// Where members have arcs to many classes: for some members at a time class by class, so that what is read lies
     /// together, and what is written stays near.
-    fn write_dense(&mut self, classes: &Classes) {
-        const AT_ONCE: usize = 1024;
+    fn write_dense(&mut self, classes: &Classes, at_once: usize) {
         let next = &mut self.arc_of_class;
         next.clear();
         next.extend_from_slice(&classes.class_start[..classes.len()]);
         let members = self.load.len();
-        for begin in (0..members).step_by(AT_ONCE) {
-            let last = classes.member_start[members.min(begin + AT_ONCE)];
+        for begin in (0..members).step_by(at_once) {
+            let last = classes.member_start[members.min(begin + at_once)];
             for (class, next) in next.iter_mut().enumerate() {
                 let rest = *next as usize..choice(classes, class).end;
                 let (arcs, poured) = (&classes.class_arc[rest.clone()], &self.foreign[rest]);
@@ -231,7 +230,64 @@ fn water_level(loads: &[u32], many: u32) -> (u32, u32) {
 
 #[cfg(test)]
 mod tests {
-    use super::water_level;
+    use alloc::vec::Vec;
+
+    use super::{Work, choice, water_level};
+    use crate::{Group, Topology};
+
+    /// Class by class, arc by arc, or for some members at a time: the same is written.
+    #[test]
+    fn three_ways_to_write_the_flow_agree() {
+        let racks = ["a", "b", "c", ""];
+        for by_rack in [false, true] {
+            let mut builder = Topology::builder();
+            for topic in 0..5 {
+                let name = alloc::format!("t{topic}");
+                if by_rack {
+                    let sets = (0..7).map(|p| Vec::from([racks[(p + topic) % 3].to_string()])).collect();
+                    builder.add_topic_with_racks(&name, sets);
+                } else {
+                    builder.add_topic(&name, 7);
+                }
+            }
+            let topology = builder.build().unwrap();
+            let mut builder = Group::builder(&topology);
+            for m in 0..11 {
+                let mut member = builder.member(&alloc::format!("m{m:02}"));
+                if by_rack && m % 4 < 3 {
+                    member.rack(racks[m % 4]);
+                }
+                (0..5)
+                    .filter(|topic| (m + topic) % 3 > 0)
+                    .for_each(|t| _ = member.topic(&alloc::format!("t{t}")));
+            }
+            let group = builder.build().unwrap();
+            let classes = group.classes();
+            let mut work = Work { flow: alloc::vec![1; classes.arcs()], ..Work::default() };
+            work.load.resize(group.members(), 0);
+            work.order.extend(0..classes.len() as u64);
+            work.foreign.resize(classes.arcs(), 0);
+            let mut expected = work.flow.clone();
+            for at in (0..classes.len()).flat_map(|class| choice(classes, class)) {
+                work.foreign[at] = (at as u32 * 7) % 5;
+                expected[classes.class_arc[at] as usize] += work.foreign[at];
+            }
+            assert!(classes.by_rack() == by_rack && expected.iter().any(|&flow| flow > 1));
+            type Write = fn(&mut Work, &crate::group::Classes);
+            let ways: [(&str, Write); 5] = [
+                ("some", Work::write_some),
+                ("all", Work::write_all),
+                ("dense, one", |work, classes| work.write_dense(classes, 1)),
+                ("dense, three", |work, classes| work.write_dense(classes, 3)),
+                ("dense, more than there are", |work, classes| work.write_dense(classes, 100)),
+            ];
+            for (name, write) in ways {
+                let mut work = work.clone();
+                write(&mut work, classes);
+                assert_eq!(work.flow, expected, "{name}, racks {by_rack}");
+            }
+        }
+    }
 
     #[test]
     fn the_level_is_where_the_water_stands() {

@@ -47,24 +47,20 @@ fn count<const TEST: bool>(group: &Group, starts: &[u32], list: &[u32], work: &m
         for arc in arcs[0]..arcs[1] {
             arc_of_class[classes.arc_class[arc as usize] as usize] = arc;
         }
-        // An entry that another member left behind is outside this member's arcs.
-        let arc_of = |class: u32| {
-            let arc = if class == NONE { NONE } else { arc_of_class[class as usize] };
-            (arcs[0] <= arc && arc < arcs[1]).then_some(arc as usize)
-        };
         let mut doubt = false;
-        if classes.by_rack() {
-            for &p in claims {
-                let class = classes.of_partition[p as usize];
-                match arc_of(class) {
-                    Some(arc) => {
-                        home[arc] += 1;
-                        // A doubtful claim may be one too many; then all is counted again.
-                        free[class as usize] = free[class as usize].wrapping_sub(1);
-                    }
-                    None => doubt = true,
-                }
+        let mut add = |class: u32, many: u32| {
+            let arc = if class == NONE { NONE } else { arc_of_class[class as usize] };
+            // An entry that another member left behind is outside this member's arcs.
+            if arcs[0] <= arc && arc < arcs[1] {
+                home[arc as usize] += many;
+                // A doubtful claim may be one too many; then all is counted again.
+                free[class as usize] = free[class as usize].wrapping_sub(many);
+            } else {
+                doubt = true;
             }
+        };
+        if classes.by_rack() {
+            claims.iter().for_each(|&p| add(classes.of_partition[p as usize], 1));
         } else if uneven {
             // How many come next is hard to guess, so each is looked up.
             let (mut runs, mut last) = (0, usize::MAX);
@@ -72,14 +68,7 @@ fn count<const TEST: bool>(group: &Group, starts: &[u32], list: &[u32], work: &m
                 let run = classes.run_lookup.find(&classes.run_end, p);
                 runs += usize::from(run != last);
                 last = run;
-                let class = classes.run_class[run];
-                match arc_of(class) {
-                    Some(arc) => {
-                        home[arc] += 1;
-                        free[class as usize] = free[class as usize].wrapping_sub(1);
-                    }
-                    None => doubt = true,
-                }
+                add(classes.run_class[run], 1);
             }
             uneven = is_uneven(claims.len(), runs);
         } else {
@@ -88,14 +77,7 @@ fn count<const TEST: bool>(group: &Group, starts: &[u32], list: &[u32], work: &m
                 let run = classes.run_lookup.find(&classes.run_end, first);
                 let end = classes.run_end[run];
                 let len = rest.iter().position(|&p| p >= end).unwrap_or(rest.len());
-                let class = classes.run_class[run];
-                match arc_of(class) {
-                    Some(arc) => {
-                        home[arc] += len as u32;
-                        free[class as usize] = free[class as usize].wrapping_sub(len as u32);
-                    }
-                    None => doubt = true,
-                }
+                add(classes.run_class[run], len as u32);
                 rest = &rest[len..];
                 runs += 1;
             }

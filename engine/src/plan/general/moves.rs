@@ -39,8 +39,9 @@ impl Work {
         self.rack_cost(classes, a, c) + self.potential[self.load.len() + c] - self.potential[m]
     }
 
+    /// What a partition of the class costs here for its rack.
     #[inline]
-    fn rack_cost(&self, classes: &Classes, a: usize, c: usize) -> i64 {
+    pub(super) fn rack_cost(&self, classes: &Classes, a: usize, c: usize) -> i64 {
         if self.mismatched(classes, a, c) { self.weights.mismatch } else { 0 }
     }
 

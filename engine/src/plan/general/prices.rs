@@ -125,14 +125,14 @@ impl Work {
     /// not done after as many as an eighth of the block: there may be too many mismatches, or a circle of exchanges
     /// without which there would be fewer.
     pub(super) fn price_mismatched(&mut self, classes: &Classes, block: &Block, number: u32) -> bool {
-        let rack_first = self.weights.mismatch > self.weights.moved;
         let mut left = ((block.to - block.from) as usize + self.block_classes.len()) / 8;
         self.begin_layers();
         for at in self.astray_of(number) {
             let m = self.astray[at] as usize;
             let mut arcs = classes.member_start[m] as usize..classes.member_start[m + 1] as usize;
-            let counts = |a: usize| self.flow[a] > if rack_first { 0 } else { self.home[a] };
-            if arcs.any(|a| counts(a) && self.mismatched(classes, a, classes.arc_class[a] as usize)) {
+            if arcs
+                .any(|a| self.gives_for_rack(a) && self.mismatched(classes, a, classes.arc_class[a] as usize))
+            {
                 self.raise(m, self.weights.mismatch);
             }
         }
@@ -150,22 +150,28 @@ impl Work {
                 for a in classes.member_start[node] as usize..classes.member_start[node + 1] as usize {
                     let c = classes.arc_class[a] as usize;
                     if self.class_scope[c] == number {
-                        let cost = if self.mismatched(classes, a, c) { self.weights.mismatch } else { 0 };
-                        self.raise(members + c, price - cost);
+                        self.raise(members + c, price - self.rack_cost(classes, a, c));
                     }
                 }
             } else {
                 let c = node - members;
                 for at in classes.of_class(c) {
                     let (m, a) = (classes.class_member[at] as usize, classes.class_arc[at] as usize);
-                    if self.flow[a] > if rack_first { 0 } else { self.home[a] } {
-                        let cost = if self.mismatched(classes, a, c) { self.weights.mismatch } else { 0 };
-                        self.raise(m, price + cost);
+                    if self.gives_for_rack(a) {
+                        self.raise(m, price + self.rack_cost(classes, a, c));
                     }
                 }
             }
         }
         true
+    }
+
+    /// Whether a member would give one of an arc to have a mismatch less: any if that counts before moves, else only a
+    /// foreign one.
+    #[inline]
+    fn gives_for_rack(&self, a: usize) -> bool {
+        let rack_first = self.weights.mismatch > self.weights.moved;
+        self.flow[a] > if rack_first { 0 } else { self.home[a] }
     }
 
     /// Raises a node's price; then what it leads to is looked at again.

@@ -134,12 +134,8 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::*;
+    use crate::plan::spread::dice;
     use crate::topology::Topology;
-
-    fn dice(state: &mut u64) -> usize {
-        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (*state >> 40) as usize
-    }
 
     /// Whatever is wanted of each class, by arcs or in the order of classes: everybody gets that, in ascending order.
     #[test]
@@ -149,9 +145,9 @@ mod tests {
         for round in 0..400 {
             let racks = ["a", "b", "c"];
             let mut builder = Topology::builder();
-            let topics = 1 + dice(&mut state) % 5;
+            let topics = 1 + dice(&mut state) as usize % 5;
             for topic in 0..topics {
-                let mut rack = || racks[dice(&mut state) % 3].to_string();
+                let mut rack = || racks[dice(&mut state) as usize % 3].to_string();
                 let mut sets = alloc::vec![Vec::from([rack(), rack()])];
                 for _ in 0..rack().as_bytes()[0] % 3 * 4 {
                     sets.push(Vec::from([rack(), rack()]));
@@ -160,10 +156,10 @@ mod tests {
             }
             let topology = builder.build().unwrap();
             let mut builder = Group::builder(&topology);
-            for member in 0..1 + dice(&mut state) % 6 {
+            for member in 0..1 + dice(&mut state) as usize % 6 {
                 let mut member = builder.member(&alloc::format!("m{member}"));
                 if round % 4 > 0 {
-                    member.rack(racks[dice(&mut state) % 3]);
+                    member.rack(racks[dice(&mut state) as usize % 3]);
                 }
                 for topic in (0..topics).filter(|_| !dice(&mut state).is_multiple_of(4)) {
                     member.topic(&alloc::format!("t{topic}"));
@@ -176,7 +172,7 @@ mod tests {
             for (class, &size) in classes.size.iter().enumerate() {
                 let range = classes.of_class(class);
                 for _ in 0..size {
-                    let at = range.start + dice(&mut state) % range.len();
+                    let at = range.start + dice(&mut state) as usize % range.len();
                     by_class[at] += 1;
                     by_arc[classes.class_arc[at] as usize] += 1;
                 }

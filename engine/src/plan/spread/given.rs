@@ -187,12 +187,8 @@ fn run_length(claims: &[u32], end: u32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::spread::dice;
     use crate::topology::Topology;
-
-    fn dice(state: &mut u64) -> u32 {
-        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (*state >> 40) as u32
-    }
 
     #[test]
     fn topics_that_are_fullest_alone_give_what_the_level_says() {

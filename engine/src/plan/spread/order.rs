@@ -93,11 +93,7 @@ mod tests {
 
     use super::insert_tail;
     use crate::id::PartitionIndex;
-
-    fn dice(state: &mut u64) -> u32 {
-        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (*state >> 40) as u32
-    }
+    use crate::plan::spread::dice;
 
     #[test]
     fn a_short_tail_goes_where_sorting_puts_it() {
